@@ -49,7 +49,7 @@ class Sentence(NamedTuple):
 
 
 def sentence_list(text: str) -> tuple[Sentence, ...]:
-    """Return the sentences in ``text``, each indented below its line ``severity [note] id: title / shorter``."""
+    """Return the sentences in ``text``, each indented below its line ``severity [note] id: title / shorter title``."""
     sentences = []
     for block in re.split(r"\n(?=\S)", dedent(text).strip()):
         line, _, words = block.partition("\n")

@@ -34,7 +34,7 @@ DIFF_FORMATS: Final = ("text", "json", "markdown")
 
 def exchanges(report: HostReport, *, as_json: bool) -> Iterator[str]:
     """Yield the exchanges of a scan: as one line of JSON, else side by side; nothing where they are not kept."""
-    from aui_tui.report.exchanges import as_text, compared, encode_exchanges, names
+    from aui_tui.report.exchanges import as_text, comparable_probes, compared, encode_exchanges
 
     observations = report.observations
     if observations is None:
@@ -44,7 +44,9 @@ def exchanges(report: HostReport, *, as_json: bool) -> Iterator[str]:
     else:
         live = {exchange.name for exchange in observations.live}
         yield from (
-            "\n" + as_text(compared(report.card, observations, name)) for name in names(observations) if name in live
+            "\n" + as_text(compared(report.card, observations, name))
+            for name in comparable_probes(observations)
+            if name in live
         )
 
 

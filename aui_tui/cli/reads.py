@@ -28,10 +28,10 @@ from aui_tui.text import clean, count, fit
 app = App()
 CLIENTS: Final = ("browser", "agent")
 """Whose page may be read; by default the agents', else the browser's."""
-LARGEST: Final = 4 << 20
-"""Bytes of a file that is read."""
-Read = Callable[[str], Awaitable[Reading]]
-"""Makes one kind of reading of the page that was asked for."""
+MAX_FILE_BYTES: Final = 4 << 20
+"""Bytes of the largest file that is read as a page."""
+MakeReading = Callable[[str], Awaitable[Reading]]
+"""Takes a kind (``article``, ``page``, ``words``), returns that reading of the page."""
 
 
 @app.command("reads", epilog="Example: aui-tui reads shop.example --as page")
@@ -65,19 +65,21 @@ def reads(
     kind, at, client = kind.partition("@")
     if at:
         client = choose("client", client, CLIENTS)
-    name, tool = reader_called(kind) if kind else (_usual(), None)
+    name, tool = reader_called(kind) if kind else (_default_kind(), None)
     if not facts:
-        _require(name)
+        _require_library(name)
 
     async def work() -> int:
         async with _reader(run, host, client) as read:
             if facts:
                 readings = [await read(kind) for kind in KINDS]
-                _check(host, readings[-1])
-                report(as_json, {"host": host, "facts": [_members(reading) for reading in readings]}, _table(readings))
+                _require_text(host, readings[-1])
+                report(
+                    as_json, {"host": host, "facts": [_without_text(reading) for reading in readings]}, _table(readings)
+                )
                 return 0
             reading = await read(name)
-            _check(host, reading)
+            _require_text(host, reading)
             shown = reading.text[: tool.cut] if tool is not None and tool.cut else reading.text
             if not run.quiet:
                 streams.say(_about(reading, shown, tool))
@@ -87,30 +89,33 @@ def reads(
                 "as": tool.key if tool else name,
                 "cut": len(shown) < len(reading.text),
             }
-            report(as_json, record | {"text": shown, "facts": _members(reading).get("facts", [])}, [shown])
+            report(as_json, record | {"text": shown, "facts": _without_text(reading).get("facts", [])}, [shown])
             return 0
 
     return asyncio.run(work())
 
 
-def _usual() -> str:
+def _default_kind() -> str:
+    """Return ``article``, or ``words`` where the library for articles is not installed."""
     return "words" if missing(LIBRARIES["article"]) else "article"
 
 
-def _require(kind: str) -> None:
+def _require_library(kind: str) -> None:
     """Raise MissingExtra where the library of ``kind`` is not installed."""
     if kind in LIBRARIES and missing(LIBRARIES[kind]):
         raise MissingExtra(f"The reading “{kind}”, which {LIBRARIES[kind]} makes,", "reads")
 
 
-def _check(host: str, reading: Reading) -> None:
-    """Raise an error where the page could not be read."""
+def _require_text(host: str, reading: Reading) -> None:
+    """Raise Unavailable where the reading has no text because of a problem; ``host`` is for the sentence."""
     if reading.problem and not reading.text:
         raise Unavailable(f"{clean(host, 200)} has nothing to read as {reading.kind}: {reading.problem}.")
 
 
-def _reader(run: Run, host: str, client: str) -> AbstractAsyncContextManager[Read]:
-    """Return what reads the file or the host that was named, a host's page as the ``client`` got it.
+def _reader(run: Run, host: str, client: str) -> AbstractAsyncContextManager[MakeReading]:
+    """Open the file or the host that was named; ``client``: whose page of a host to read.
+
+    A word with a slash is a file, though none may have that name: the sentence then says so.
 
     Raises BadValue, ConfigError, NoPage.
     """
@@ -138,9 +143,9 @@ async def _of_file(name: str, path: Path | None) -> Any:
 
     shown = clean(name, 200)
     with opened_file(name) as file:
-        body = file.read(LARGEST + 1)
-    if len(body) > LARGEST:
-        raise BadValue(f"{shown} is larger than {LARGEST >> 20} MiB, so it is not read as a page.")
+        body = file.read(MAX_FILE_BYTES + 1)
+    if len(body) > MAX_FILE_BYTES:
+        raise BadValue(f"{shown} is larger than {MAX_FILE_BYTES >> 20} MiB, so it is not read as a page.")
     async with ParserProcess() as parser:
         reads = await parser.reads(body)
         if reads.problem.startswith("it is "):
@@ -153,7 +158,7 @@ async def _of_file(name: str, path: Path | None) -> Any:
 
 
 def _about(reading: Reading, shown: str, tool: OpenAgent | None) -> str:
-    """Return whose reading it is and how long, in one sentence."""
+    """Return one sentence: which tool and library made the reading, and how long ``shown``, its printed part, is."""
     made = f"{tool.key} {tool.version} reads {reading.kind}" if tool is not None else reading.kind
     by = f", by {LIBRARIES[reading.kind]}" if reading.kind in LIBRARIES else ""
     cut = f", cut from {count(len(reading.text), 'letter')}" if len(shown) < len(reading.text) else ""
@@ -173,6 +178,7 @@ def _table(readings: list[Reading]) -> Iterator[str]:
             yield f"{reading.kind}: {reading.problem}."
 
 
-def _members(reading: Reading) -> dict[str, Any]:
+def _without_text(reading: Reading) -> dict[str, Any]:
+    """Return the members of ``reading`` for JSON, the text left empty."""
     members: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(reading, text=""))
     return members

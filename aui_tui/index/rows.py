@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from aui_tui.index import compression
-from aui_tui.model.agents import UNCLEAR, directions, each, open_readers, words_of
+from aui_tui.model.agents import UNCLEAR, directions, open_readers, outcome_of_each, words_of
 from aui_tui.model.card import Points, ReportCard, SiteSummary, epoch_ms
 from aui_tui.model.codec import names_of
 from aui_tui.model.listing import Row
@@ -118,7 +118,7 @@ def columns_of(card: ReportCard, observations: Observations | None = None) -> di
     }
     best = next(iter(by_harm(card)), None)
     columns = _of_summary(card.summary(), ranked=not card.unreachable)
-    assistants = tuple(each(card, observations))
+    assistants = tuple(outcome_of_each(card, observations))
     return columns | {
         "method": card.method,
         "host": observations.host if observations is not None else card.host,

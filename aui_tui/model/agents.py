@@ -52,11 +52,11 @@ WORDS: Final = MappingProxyType(
 )
 """The word on the screen for each verdict of the records; path rules alone leave an assistant in."""
 POLICY_WORDS: Final = MappingProxyType({"open": "yes", "partial": "part", "blocked": "no", "unknown": "?"})
-"""What robots.txt says, by the effective policy."""
+"""The cell for what robots.txt says, by effective policy (``AgentRow.robots``)."""
 POLICY_PHRASES: Final = MappingProxyType(
     {"yes": "says yes", "part": "closes some pages", "no": "says stay out", "?": "could not be read"}
 )
-"""The same as the end of a sentence."""
+"""The same as the end of a sentence about robots.txt, by the word of that cell."""
 ROBOTS: Final = "robots.txt"
 DROPPED: Final = "no answer, while a browser is served"
 
@@ -108,7 +108,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def brief(self) -> str:
-        """The verdict where no reason stands beside it: of an assistant that nobody asked, how it was found."""
+        """The verdict for a place without a reason; ``not asked`` alone says nothing, so its reason follows there."""
         return f"{self.verdict}; {self.reason}" if self.verdict == NOT_ASKED else self.verdict
 
     @property
@@ -135,7 +135,7 @@ def word_of(verdict: str, source: str = "live", outcome: str = "", *, ran: bool 
 
 
 def words_of(matrix: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the word of each assistant as far as a ``matrix`` alone tells; a foreign one counts by position."""
+    """Return the word of each assistant as far as a ``matrix`` alone tells, in its order; its keys do not matter."""
     return tuple(word_of(verdict, surface.source) for surface, verdict in of_surfaces(matrix))
 
 
@@ -158,15 +158,15 @@ def share_in(counts: Mapping[str, int], surface: Surface) -> tuple[int, int]:
 
 def agent_rows(card: ReportCard, observations: Observations | None = None) -> tuple[AgentRow, ...]:
     """Return the browser, the live-probed agents and the others, in the order of the registry."""
-    return (_browser(card, observations), *_rows(card, observations, registry().agents))
+    return (_browser_row(card, observations), *_rows(card, observations, registry().agents))
 
 
 def _rows(card: ReportCard, observations: Observations | None, agents: Sequence[Agent]) -> Iterator[AgentRow]:
-    robots = _robots(card, observations, registry().agents)
+    robots = _policies(card, observations, registry().agents)
     answers = {agent.key: access for agent, access in card.answers}
     words = _live_words(card, observations, answers, robots)
     for agent in agents:
-        row = _by_robots(agent, robots)
+        row = _row_from_robots(agent, robots)
         access = answers.get(agent.key)
         verdict = words.get(agent.key) or row.verdict
         outcome = {UNCLEAR: INCONCLUSIVE, REFUSED: REFUSED}.get(verdict, access.outcome) if access is not None else ""
@@ -183,8 +183,8 @@ def _rows(card: ReportCard, observations: Observations | None, agents: Sequence[
 def crawler_rows(card: ReportCard, observations: Observations | None = None) -> tuple[AgentRow, ...]:
     """Return the crawlers, which are never asked and never scored: what robots.txt says is all there is."""
     crawlers = registry().crawlers
-    robots = _robots(card, observations, crawlers)
-    return tuple(_by_robots(crawler, robots) for crawler in crawlers)
+    robots = _policies(card, observations, crawlers)
+    return tuple(_row_from_robots(crawler, robots) for crawler in crawlers)
 
 
 def contradictions(card: ReportCard, observations: Observations | None = None) -> frozenset[str]:
@@ -193,7 +193,7 @@ def contradictions(card: ReportCard, observations: Observations | None = None) -
     ``out``: robots.txt lets an agent fetch the homepage and its probe was refused or challenged. ``in``: robots.txt
     shuts it out (own group, else ``*``; RFC 9309 2.2.1) and its probe was served.
     """
-    return directions(each(card, observations))
+    return directions(outcome_of_each(card, observations))
 
 
 def directions(assistants: Iterable[Outcome]) -> frozenset[str]:
@@ -201,8 +201,8 @@ def directions(assistants: Iterable[Outcome]) -> frozenset[str]:
     return frozenset("in" if assistant.verdict == TOLD_NO else "out" for assistant in assistants if assistant.disagree)
 
 
-def _by_robots(entry: Client, robots: Mapping[str, RobotsPolicy]) -> AgentRow:
-    """Return the line of ``entry`` as far as robots.txt goes."""
+def _row_from_robots(entry: Client, robots: Mapping[str, RobotsPolicy]) -> AgentRow:
+    """Return the row of ``entry`` from robots.txt alone, without what a probe got."""
     policy = robots.get(entry.token) or RobotsPolicy(token=entry.token, effective="unknown")
     says = POLICY_WORDS.get(policy.effective, "?")
     return AgentRow(
@@ -216,7 +216,7 @@ def _by_robots(entry: Client, robots: Mapping[str, RobotsPolicy]) -> AgentRow:
     )
 
 
-def _browser(card: ReportCard, observations: Observations | None) -> AgentRow:
+def _browser_row(card: ReportCard, observations: Observations | None) -> AgentRow:
     outcome = card.human.outcome
     return AgentRow(
         key=BROWSER,
@@ -234,7 +234,7 @@ def _live_words(
     answers: Mapping[str, AgentAccess],
     robots: Mapping[str, RobotsPolicy],
 ) -> dict[str, str]:
-    """Return the word of each live-probed agent by slot; the matrix counts by position."""
+    """Return the word of each live-probed agent by slot."""
     if card.unreachable:
         return dict.fromkeys(answers, UNCLEAR)
     dropped, open_to_some = _dropped(card, observations), any(policy.effective == "open" for policy in robots.values())
@@ -263,7 +263,7 @@ def _dropped(card: ReportCard, observations: Observations | None) -> set[str]:
     }
 
 
-def _robots(
+def _policies(
     card: ReportCard, observations: Observations | None, entries: Sequence[Client]
 ) -> Mapping[str, RobotsPolicy]:
     """Return what robots.txt says of each token: exactly where the scan is kept, else as far as the card shows it."""
@@ -271,7 +271,9 @@ def _robots(
     if observations is not None:
         return dict(zip(tokens, observations.told(entries), strict=True))
     words = {**card.ua_policy, **card.crawler_policy}
-    effects = {"blocked": "blocked", "partial": "partial", "unlisted": _of_others(card)} if card.robots_known else {}
+    effects: dict[str, str] = {}
+    if card.robots_known:
+        effects = {"blocked": "blocked", "partial": "partial", "unlisted": _policy_of_unlisted(card)}
     of_unnamed = "open" if card.robots_known else "unknown"
     named = ((token, words.get(token, "")) for token in tokens)
     return {
@@ -279,8 +281,8 @@ def _robots(
     }
 
 
-def _of_others(card: ReportCard) -> str:
-    """Return what robots.txt says to names without a group, as far as the card shows it."""
+def _policy_of_unlisted(card: ReportCard) -> str:
+    """Return the effective policy for agents without a group of their own, as far as the card shows it."""
     if card.wildcard_block:
         return "blocked"
     unnamed = {agent.key for agent in registry().agents if card.ua_policy.get(agent.token) == "unlisted"}
@@ -292,9 +294,11 @@ def _of_others(card: ReportCard) -> str:
     )
 
 
-def robots_file(card: ReportCard, seen: Observations | None) -> str:
-    """Return what the robots.txt of the site is called: with its host, where that is not the card's."""
-    host = urlsplit(seen.site_origin).netloc if seen is not None and seen.served_from else card.host
+def robots_file(card: ReportCard, observations: Observations | None) -> str:
+    """Return the name of the robots.txt in sentences: with its host, where that is not the card's."""
+    host = card.host
+    if observations is not None and observations.served_from:
+        host = urlsplit(observations.site_origin).netloc
     return ROBOTS if host == card.host else f"{host}/{ROBOTS}"
 
 
@@ -321,7 +325,7 @@ def open_readers(door: OpenDoor) -> dict[str, str]:
 def outcomes(card: ReportCard, observations: Observations | None = None) -> tuple[Outcome, ...]:
     """Return the eight assistants of the matrix, those with the same outcome folded into one, worst first."""
     outcome_by_kind: dict[tuple[str, str, bool], Outcome] = {}
-    for outcome in each(card, observations):
+    for outcome in outcome_of_each(card, observations):
         kind = outcome.verdict, outcome.reason, outcome.disagree
         if same := outcome_by_kind.get(kind):
             outcome = msgspec.structs.replace(
@@ -333,8 +337,8 @@ def outcomes(card: ReportCard, observations: Observations | None = None) -> tupl
     )
 
 
-def each(card: ReportCard, observations: Observations | None = None) -> Iterator[Outcome]:
-    """Yield what every assistant of the matrix gets, one by one in the order of the matrix."""
+def outcome_of_each(card: ReportCard, observations: Observations | None = None) -> Iterator[Outcome]:
+    """Yield the outcome of each assistant in the order of the matrix, none folded."""
     rows = {row.key: row for row in agent_rows(card, observations)}
     file = robots_file(card, observations)
     rules = observations.robots.kind == "rules" if observations is not None else card.robots_status <= 299
@@ -342,12 +346,12 @@ def each(card: ReportCard, observations: Observations | None = None) -> Iterator
         if surface.source == "live" and surface.live in rows:
             row = rows[surface.live]
             word, disagree = row.verdict, row.disagree
-            reason = _asked(word, row, file, browser_served=rows[BROWSER].outcome == SERVED)
+            reason = _reason_of_probed(word, row, file, browser_served=rows[BROWSER].outcome == SERVED)
         elif surface.source == "none":
-            word, reason, disagree = *_driven(verdict, card, observations, file), False
+            word, reason, disagree = *_from_task_run(verdict, card, observations, file), False
         else:
             told_no = word_of(verdict, surface.source) == TOLD_NO
-            word, reason, disagree = *_unasked([rows[key] for key in surface.agents], file, told=told_no), False
+            word, reason, disagree = *_from_robots([rows[key] for key in surface.agents], file, told=told_no), False
         if card.unreachable and word != NOT_ASKED:
             word, reason, disagree = UNCLEAR, "nobody got a usable answer, so nothing is known", False
         yield Outcome(
@@ -363,7 +367,7 @@ def each(card: ReportCard, observations: Observations | None = None) -> Iterator
         )
 
 
-def _driven(verdict: str, card: ReportCard, observations: Observations | None, file: str) -> tuple[str, str]:
+def _from_task_run(verdict: str, card: ReportCard, observations: Observations | None, file: str) -> tuple[str, str]:
     """Return the word and the reason of an assistant with a browser of its own: by the run of the tasks, if any.
 
     Where robots.txt or the wall of today is newer than the run and shuts it out, that counts.
@@ -387,7 +391,8 @@ def _driven(verdict: str, card: ReportCard, observations: Observations | None, f
     }.get(word, "the task run got no clear answer")
 
 
-def _asked(word: str, row: AgentRow, file: str, *, browser_served: bool) -> str:
+def _reason_of_probed(word: str, row: AgentRow, file: str, *, browser_served: bool) -> str:
+    """Return why a live-probed agent has ``word``; ``file``: the name of the robots.txt."""
     code = f" ({row.status})" if row.status else ""
     if word == CHALLENGED:
         wall = row.exchange.challenge if row.exchange is not None else None
@@ -400,16 +405,16 @@ def _asked(word: str, row: AgentRow, file: str, *, browser_served: bool) -> str:
         return f"refused{code}{'' if browser_served else ', as a browser is'}"
     if word == TOLD_NO:
         served = f", yet served{code}" if row.outcome == SERVED else ""
-        return f"{file} says stay out{_at(row)}{served}"
+        return f"{file} says stay out{_line_note(row)}{served}"
     if word == UNCLEAR:
-        return f"asked; {_unclear(row)}"
+        return f"asked; {_reason_of_unclear(row)}"
     if row.robots != "part":
         return f"served{code}"
     alone = " to it" if word == PART else ""
-    return f"served{code}; {file} closes {_paths([row]) or 'some pages'}{alone}"
+    return f"served{code}; {file} closes {_first_closed_path([row]) or 'some pages'}{alone}"
 
 
-def _unclear(row: AgentRow) -> str:
+def _reason_of_unclear(row: AgentRow) -> str:
     detail = row.exchange.detail if row.exchange is not None else ""
     if row.exchange is not None and row.exchange.compared:
         less = row.exchange.compared == LESS
@@ -419,27 +424,29 @@ def _unclear(row: AgentRow) -> str:
     return detail or "no answer came"
 
 
-def _unasked(rows: Sequence[AgentRow], file: str, *, told: bool) -> tuple[str, str]:
+def _from_robots(rows: Sequence[AgentRow], file: str, *, told: bool) -> tuple[str, str]:
     """Return the word and the reason of an assistant that robots.txt alone speaks of, from the ``rows`` of its names.
 
     ``told``: the record says that all of them are told to stay out.
     """
     out = [row for row in rows if row.robots == "no"]
     if told or (out and len(out) == len(rows)):
-        return TOLD_NO, f"not asked; {file} says stay out{_at(out[0]) if out else ''}"
+        return TOLD_NO, f"not asked; {file} says stay out{_line_note(out[0]) if out else ''}"
     if out:
         return NOT_ASKED, f"{file} tells some of its agents to stay out"
     says = {row.robots for row in rows}
     if "?" in says:
         return NOT_ASKED, f"{file} could not be read"
-    return NOT_ASKED, f"{file} closes {_paths(rows) or 'some pages'}" if "part" in says else f"{file} says yes"
+    if "part" in says:
+        return NOT_ASKED, f"{file} closes {_first_closed_path(rows) or 'some pages'}"
+    return NOT_ASKED, f"{file} says yes"
 
 
-def _at(row: AgentRow) -> str:
+def _line_note(row: AgentRow) -> str:
     return f" (line {row.line})" if row.line else ""
 
 
-def _paths(rows: Iterable[AgentRow]) -> str:
+def _first_closed_path(rows: Iterable[AgentRow]) -> str:
     """Return the first path that robots.txt closes to one of ``rows``, empty when it is not known."""
     for row in rows:
         name, _, path = row.rule.partition(":")

@@ -20,7 +20,7 @@ from aui_tui.checks import BY_FIX, Check
 from aui_tui.checks.evidence import is_note, sentences
 from aui_tui.checks.wording import PLACE
 from aui_tui.model import points
-from aui_tui.model.agents import NOT_ASKED, SHUT, UNCLEAR, each
+from aui_tui.model.agents import NOT_ASKED, SHUT, UNCLEAR, outcome_of_each
 from aui_tui.model.card import QUOTE, Finding, Recommendation, ReportCard
 from aui_tui.model.options import Acceptance
 from aui_tui.model.points import by_harm, gain
@@ -308,7 +308,7 @@ def _cases(report: HostReport, outcome: GateOutcome | None) -> Iterator[Case]:
 
 def _agents(report: HostReport) -> Iterator[Case]:
     results = {UNCLEAR: "error", NOT_ASKED: "skipped"} | dict.fromkeys(SHUT, "failure")
-    for assistant in each(report.card, report.observations):
+    for assistant in outcome_of_each(report.card, report.observations):
         name, verdict = assistant.names[0], assistant.verdict
         why = assistant.why if assistant.why.startswith(verdict) else f"{verdict}; {assistant.why}"
         yield Case("agents", name, results.get(verdict, ""), verdict, f"{name}: {why}.")

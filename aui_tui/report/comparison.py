@@ -94,7 +94,7 @@ def sentence(reports: Sequence[HostReport]) -> str:
 
 def _turned_away(report: HostReport) -> dict[str, str]:
     """Return the assistants that a site turns away, and how."""
-    every = agents.each(report.card, report.observations)
+    every = agents.outcome_of_each(report.card, report.observations)
     return {name: outcome.verdict for outcome in every if outcome.verdict in agents.SHUT for name in outcome.names}
 
 
@@ -109,7 +109,7 @@ def _facts(report: HostReport, now: float) -> Iterator[tuple[str, Fact]]:
     card, word = report.card, "unreachable" if report.card.unreachable else report.card.stance
     points = sections.points(report)
     rows = agents.agent_rows(card, report.observations)
-    every = agents.each(card, report.observations) if not card.unreachable else ()
+    every = agents.outcome_of_each(card, report.observations) if not card.unreachable else ()
     for surface, outcome in zip(surfaces(), every, strict=False):
         by = (row for row in rows if row.line and row.verdict == outcome.verdict in (agents.TOLD_NO, agents.PART))
         row = next((row for row in by if row.key in (surface.live, *surface.agents)), None)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from aui_tui.checks import BY_FIX
 from aui_tui.checks.evidence import is_note
 from aui_tui.model import labels, points
-from aui_tui.model.agents import RANK, Outcome, each
+from aui_tui.model.agents import RANK, Outcome, outcome_of_each
 from aui_tui.model.card import Evidence, Finding, ReportCard
 from aui_tui.model.methods import METHODS, grade_of
 from aui_tui.model.observations import INCONCLUSIVE, SERVED
@@ -264,7 +264,7 @@ def _fields(before: ReportCard, after: ReportCard, unknown: frozenset[str]) -> I
 
 def _assistants(card: ReportCard) -> dict[str, tuple[str, Outcome]]:
     """Return the verdict of the record and the outcome of each assistant."""
-    pairs = zip(card.matrix.items(), each(card), strict=False)
+    pairs = zip(card.matrix.items(), outcome_of_each(card), strict=False)
     return {key: (verdict, outcome) for (key, verdict), outcome in pairs}
 
 

@@ -1,4 +1,4 @@
-"""Requests and answers of browser and agent side by side: the rows behind a verdict. Pure."""
+"""The requests and answers of a browser and of an agent, side by side: the rows behind a verdict. Pure."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from aui_tui.model.registry import registry
 from aui_tui.text import count, path_of
 
 NOT_SENT: Final = "not sent"
-NONE: Final = "–"
-REFERENCES: Final = frozenset(
+ABSENT: Final = "–"
+"""The cell of a side that has no such value."""
+REQUEST_ID_FIELDS: Final = frozenset(
     {
         "cf-ray",
         "x-request-id",
@@ -36,12 +37,12 @@ REFERENCES: Final = frozenset(
         "x-datadome-cid",
     }
 )
-"""Response fields that hold the id by which a CDN or server finds this request again."""
-VOLATILE: Final = frozenset({"date", "age", "expires", "last-modified", "etag"})
+"""Response fields that hold an id of the request, by which a CDN or a server can look it up in its logs."""
+VOLATILE_FIELDS: Final = frozenset({"date", "age", "expires", "last-modified", "etag"})
 """Response fields that differ from one answer to the next without meaning anything."""
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+")
-QUOTED: Final = "quote this"
-"""The note of an id that the vendor or the server finds this very request by."""
+QUOTE_NOTE: Final = "quote this"
+"""The note of a request id: quote it to the vendor or the host, who can then look this request up."""
 Part = Literal["asked", "why", "answered", "page"]
 
 
@@ -64,9 +65,9 @@ class TextLine(msgspec.Struct, frozen=True):
 
 
 class ComparedExchanges(msgspec.Struct, frozen=True, kw_only=True):
-    """Two exchanges held against one another: the browser's at the left, as far as there is one.
+    """Two exchanges side by side: the browser's at the left; a file has the same exchange on both sides.
 
-    ``goes_by``: what of a request decides that it is turned away, where the scan has found that out.
+    ``goes_by``: which fields of a request decide that it is refused, as a phrase; empty where the scan does not know.
     """
 
     name: str
@@ -80,7 +81,7 @@ class ComparedExchanges(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def differing(self) -> int:
-        """How many rows of the two exchanges differ."""
+        """How many rows differ, without the rows of the part ``why``."""
         return sum(row.differs is True for row in self.rows if row.part != "why")
 
     @property
@@ -89,14 +90,14 @@ class ComparedExchanges(msgspec.Struct, frozen=True, kw_only=True):
         return sum(row.differs is False for row in self.rows)
 
 
-def names(observations: Observations) -> tuple[str, ...]:
-    """Return the probes that can be held against the browser, in the order of the scan."""
+def comparable_probes(observations: Observations) -> tuple[str, ...]:
+    """Return the names of the probes that can be compared with the browser, in the order of the scan."""
     return tuple(exchange.name for exchange in observations.exchanges if exchange.name != BROWSER)
 
 
 def compared(card: ReportCard, observations: Observations, name: str) -> ComparedExchanges:
-    """Return the browser's exchange beside the one called ``name``; a file has no other side. Raises BadValue."""
-    allowed = (BROWSER, *names(observations))
+    """Compare the exchange of the probe ``name`` with the browser's; that of a file with itself. Raises BadValue."""
+    allowed = (BROWSER, *comparable_probes(observations))
     if name not in allowed:
         raise BadValue(f"There is no exchange {name!r}; there are: {', '.join(allowed)}.", allowed=allowed)
     right = observations.exchange(name)
@@ -117,7 +118,7 @@ def compared(card: ReportCard, observations: Observations, name: str) -> Compare
 
 
 def _ordered(rows: Iterator[FieldRow]) -> list[FieldRow]:
-    """Return the first row, then what differs, then what is alike."""
+    """Return ``rows`` with the first one in its place, then those that differ, then those that are the same."""
     first, *rest = rows
     return [first, *sorted(rest, key=lambda row: row.differs is not True)]
 
@@ -158,7 +159,7 @@ def _goes_by(cause: Cause) -> str:
 
 
 def _swapped(cause: Cause, right: Exchange) -> Iterator[FieldRow]:
-    """Yield how a browser's name fared with the fields of the agent, and the agent's name with those of a browser."""
+    """Yield what a browser's name with the agent's fields gets, and the agent's name with a browser's fields."""
     away = (cause.by in ("field", "fields", "either"), cause.by in ("name", "either"))
     fates = [right.outcome if is_away else SERVED for is_away in away]
     whose = labels.name(right.name), "browser"
@@ -172,19 +173,19 @@ def _robots(card: ReportCard, observations: Observations, name: str) -> Iterator
     if row is not None:
         by = f"  line {row.line}: {row.rule}" if row.line else ""
         sentence = f"{agents.POLICY_PHRASES[row.robots]}{by}"
-        yield FieldRow(part="why", name="robots.txt", left=NONE, right=sentence, differs=row.disagree or None)
+        yield FieldRow(part="why", name="robots.txt", left=ABSENT, right=sentence, differs=row.disagree or None)
 
 
 def _answered(left: Exchange, right: Exchange) -> Iterator[FieldRow]:
-    yield _row("answered", "status", status_line(left), status_line(right), _again(right))
+    yield _row("answered", "status", status_line(left), status_line(right), _attempts_note(right))
     yield _row("answered", "hops", _hops(left), _hops(right))
     yield _row("answered", "size, time", _size(left), _size(right), volatile=True)
     left_fields, right_fields = left.fields, right.fields
     for name in dict.fromkeys((*left_fields, *right_fields)):
         shown = "-".join(word.capitalize() for word in name.split("-"))
-        note = QUOTED if name in REFERENCES else ""
-        sides = left_fields.get(name, NONE), right_fields.get(name, NONE)
-        yield _row("answered", shown, *sides, note, volatile=name in VOLATILE)
+        note = QUOTE_NOTE if name in REQUEST_ID_FIELDS else ""
+        sides = left_fields.get(name, ABSENT), right_fields.get(name, ABSENT)
+        yield _row("answered", shown, *sides, note, volatile=name in VOLATILE_FIELDS)
 
 
 def status_line(exchange: Exchange) -> str:
@@ -194,7 +195,8 @@ def status_line(exchange: Exchange) -> str:
     return labels.status(exchange.status) + (f" ({exchange.detail})" if exchange.detail else "")
 
 
-def _again(exchange: Exchange) -> str:
+def _attempts_note(exchange: Exchange) -> str:
+    """Return what earlier attempts got, ``both times`` where it was the same; empty for a single attempt."""
     before = [attempt.status for attempt in exchange.attempts]
     if not before:
         return ""
@@ -207,7 +209,7 @@ def _size(exchange: Exchange) -> str:
     return (
         f"{exchange.bytes:,} B{' (cut)' if exchange.cut else ''}  {labels.seconds(exchange.elapsed_ms)}"
         if exchange.status
-        else NONE
+        else ABSENT
     )
 
 
@@ -218,7 +220,7 @@ def _hops(exchange: Exchange) -> str:
 def _page(left: Exchange, right: Exchange, texts: tuple[str, str]) -> Iterator[FieldRow]:
     if right.name in FILE_PROBES:
         return
-    yield _row("page", "title", left.title or NONE, right.title or NONE)
+    yield _row("page", "title", left.title or ABSENT, right.title or ABSENT)
     if any(texts):
         left_words, right_words = (text.split() for text in texts)
         differs = texts[0] != texts[1]
@@ -229,7 +231,7 @@ def _page(left: Exchange, right: Exchange, texts: tuple[str, str]) -> Iterator[F
         yield _row("page", "wall", _wall(left), _wall(right))
         quoted = [exchange.challenge.reference if exchange.challenge else "" for exchange in (left, right)]
         if any(quoted):
-            yield _row("page", "reference", quoted[0] or NONE, quoted[1] or NONE, QUOTED)
+            yield _row("page", "reference", quoted[0] or ABSENT, quoted[1] or ABSENT, QUOTE_NOTE)
 
 
 def _wall(exchange: Exchange) -> str:
@@ -253,7 +255,7 @@ def _difference(left: str, right: str) -> Iterator[TextLine]:
 
 
 def curl(exchange: Exchange) -> str:
-    """Return a command that asks the same, without cookies, passwords or fields of the user's own."""
+    """Return a curl command that sends the same request, without cookies, passwords or fields of the user's own."""
     words = ["curl", "-sS", "--compressed", "-D", "-"]
     if exchange.http_version == "HTTP/1.1":
         words.append("--http1.1")
@@ -268,7 +270,7 @@ def curl(exchange: Exchange) -> str:
 
 
 def encode_exchanges(observations: Observations) -> bytes:
-    """Return a JSON array of the exchanges of a scan, each with the curl command that asks the same."""
+    """Return a JSON array of the exchanges of a scan, each with its curl command."""
     rows = [msgspec.to_builtins(exchange) | {"curl": curl(exchange)} for exchange in observations.exchanges]
     return msgspec.json.encode(rows)
 

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from aui_tui.errors import BadValue
 from aui_tui.model import labels, points
-from aui_tui.model.agents import NOT_ASKED, RANK, SHUT, UNCLEAR, each
+from aui_tui.model.agents import NOT_ASKED, RANK, SHUT, UNCLEAR, outcome_of_each
 from aui_tui.model.card import Finding, ReportCard
 from aui_tui.model.codec import names_of
 from aui_tui.model.methods import FLOORS, grade_of, round_half_up
@@ -316,7 +316,7 @@ def _serves(card: ReportCard, name: str, observations: Observations | None) -> I
         elif registry().agent(name) is not None:
             yield _unclear(gate, _never_asked(name))
         return
-    assistant = list(each(card, observations))[surfaces().index(surface)]
+    assistant = list(outcome_of_each(card, observations))[surfaces().index(surface)]
     if shut := _shut_out(card, surface):
         yield _failed(gate, f"robots.txt disallows {', '.join(shut)} ({surface.label}).")
     elif assistant.verdict in SHUT:
@@ -352,7 +352,9 @@ def _blocks(card: ReportCard, name: str, observations: Observations | None) -> I
     gate, surface = "must-block", surface_called(name)
     if any(not failure.inconclusive for failure in _serves(card, name, observations)):
         return  # shut out for certain
-    verdict = list(each(card, observations))[surfaces().index(surface)].verdict if surface and surface.live else ""
+    verdict = (
+        list(outcome_of_each(card, observations))[surfaces().index(surface)].verdict if surface and surface.live else ""
+    )
     label = surface.label if surface else name
     if verdict in RANK:
         yield _failed(gate, f"{label}: {verdict}.")
@@ -431,7 +433,7 @@ def _lost(
     card: ReportCard, baseline: ReportCard, observations: Observations | None, gate: str, *, compare_tasks: bool
 ) -> Iterator[Failure]:
     """Yield a failure for each assistant and each agent of robots.txt that gets less than before."""
-    for assistant, before in zip(each(card, observations), each(baseline), strict=False):
+    for assistant, before in zip(outcome_of_each(card, observations), outcome_of_each(baseline), strict=False):
         rank, was = RANK.get(assistant.verdict), RANK.get(before.verdict, 0)
         if not compare_tasks and assistant.source == "none":
             continue  # a run of the tasks alone judges it

@@ -318,7 +318,7 @@ def chips(report: HostReport) -> Section:
     card = report.card
     answers = {agent.key: access for agent, access in card.answers}
     items = []
-    for outcome in agents.each(card, report.observations):
+    for outcome in agents.outcome_of_each(card, report.observations):
         access = answers.get(outcome.probe)
         code = str(access.status) if access is not None and access.status >= 300 else ""
         items.append(

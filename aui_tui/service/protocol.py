@@ -37,8 +37,8 @@ class Feed(msgspec.Struct, frozen=True):
 class Service(ABC):
     """An index that can be listed, read and scanned: specification 4, locally or over HTTP.
 
-    What is not abstract has an answer that says that a source cannot do it. Every operation may raise
-    ``aui_tui.errors.AuiError``; its text is one sentence for the user.
+    A method that is not abstract answers that this source cannot do it: override it where it can. Every operation may
+    raise ``aui_tui.errors.AuiError``; its text is one sentence for the user.
     """
 
     label: str
@@ -64,7 +64,7 @@ class Service(ABC):
         """Return the ranked and unreachable rows of ``query`` (4.1)."""
 
     async def first_page(self, query: Query) -> IndexView | None:
-        """Return the first rows of ``query`` (``counting``) or the whole answer; None where ``index`` is as quick."""
+        """Return the first rows of ``query`` alone, marked ``counting``, or all; None where ``index`` is as quick."""
         return None
 
     @abstractmethod
@@ -78,20 +78,23 @@ class Service(ABC):
     async def moves(self, query: Query, since: str, most: int) -> Moves | None:
         """Return how the ranked hosts of ``query`` changed since the day ``since`` (``2026-11-15``, UTC).
 
-        Each is compared with its last scan up to the end of that day, without a day with its scan before; ``most``
-        hosts are named that rose most, and as many that fell most. None where earlier scans are not kept. Raises
-        BadValue for what is not a day.
+        Each is compared with its last scan up to the end of that day; ``since`` empty: with its scan before. The answer
+        names the ``most`` hosts that rose most, and as many that fell most. None where earlier scans are not kept.
+        Raises BadValue for what is not a day.
         """
         return None
 
     async def weeks(self, query: Query) -> dict[str, tuple[int, ...]]:
-        """Return ``Moves.weeks`` for the ranked hosts of ``query``; empty where too many scans would be read."""
+        """Return by surface the percentage of ranked hosts that let it in, for 12 weeks (``Moves.weeks``).
+
+        Empty where too many scans would have to be read.
+        """
         return {}
 
     async def stamp(self) -> str:
-        """Return a word that changes whenever an answer of ``index`` or ``site`` may change.
+        """Return a word that changes whenever an answer of ``index`` or ``site`` may change, by any process.
 
-        Whichever process made the change. Cheap; it means nothing to another process. Empty: not known.
+        Cheap to ask for; only for comparison within this process. Empty: not known.
         """
         return ""
 
@@ -100,7 +103,7 @@ class Service(ABC):
         return None
 
     def refresh(self) -> None:
-        """Ask for the list anew at the next question, however lately it was read."""
+        """Forget the list that was read: the next question asks for it again."""
         return
 
     # One host
@@ -113,10 +116,10 @@ class Service(ABC):
         """
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
-        """Return where ``host`` would stand with the recommendations called ``fixes`` carried out.
+        """Return the score and grade of ``host`` once the recommendations ``fixes``, by key, are carried out.
 
-        Reckoned from what was seen. ``method`` and ``at`` as for ``site``, whose errors it raises; BadValue for a fix
-        that is unknown, Unavailable where the source keeps cards alone.
+        Computed from the stored observations. ``method`` and ``at`` as for ``site``, whose errors it raises; BadValue
+        for a fix that is unknown, Unavailable where the source keeps cards alone.
         """
         raise Unavailable(f"{self.label} keeps cards without what was seen, so it cannot say where fixes would lead.")
 

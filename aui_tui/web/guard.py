@@ -39,32 +39,32 @@ BAD_REQUEST: Final = msgspec.json.encode(
 
 
 class Connection(H11Protocol):
-    """Closes a peer that is slow to send a request or to read an answer, and the idlest of too many.
+    """Closes a peer that sends a request or reads an answer too slowly, and the longest idle of too many.
 
     The class attributes hold for a whole process: limits, and the connections that are open.
     """
 
     request_seconds: ClassVar[float] = SEND_SECONDS
     stall_seconds: ClassVar[float] = STALL_SECONDS
-    most: ClassVar[int] = MAX_CONNECTIONS
+    max_open: ClassVar[int] = MAX_CONNECTIONS
     open_now: ClassVar[set[Connection]] = set()
 
-    _since = 0.0
+    _idle_since = 0.0
     _clock: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn names a narrower type
-        """Start the clock for the first request; where too many are open, the longest waited for makes room."""
+        """Start the clock for the first request; where too many are open, the one that is idle longest is closed."""
         super().connection_made(transport)
-        if len(self.open_now) >= self.most:
+        if len(self.open_now) >= self.max_open:
             idle = [
                 connection
                 for connection in self.open_now
                 if connection._is_idle() and not connection.transport.is_closing()
             ]
             if idle:
-                min(idle, key=lambda connection: connection._since).transport.abort()
+                min(idle, key=lambda connection: connection._idle_since).transport.abort()
         self.open_now.add(self)
-        self._allow(self.request_seconds)
+        self._abort_after(self.request_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
@@ -77,28 +77,28 @@ class Connection(H11Protocol):
         super().data_received(data)
         if self._is_waiting():
             if self._clock is None:
-                self._allow(self.request_seconds)
+                self._abort_after(self.request_seconds)
         elif not self.flow.write_paused:
             self._stop_clock()
 
     def on_response_complete(self) -> None:
         """Close a peer that does not take the end of the answer."""
         super().on_response_complete()
-        self._since = self.loop.time()
+        self._idle_since = self.loop.time()
         if self.transport.get_write_buffer_size():
-            self._allow(self.stall_seconds)
+            self._abort_after(self.stall_seconds)
 
     def pause_writing(self) -> None:
         """Start the clock for a peer that does not take the answer."""
         super().pause_writing()
-        self._allow(self.stall_seconds)
+        self._abort_after(self.stall_seconds)
 
     def resume_writing(self) -> None:
         """Stop that clock, or start it anew for the rest of a whole answer."""
         super().resume_writing()
         self._stop_clock()
         if self._is_waiting():
-            self._allow(self.stall_seconds)
+            self._abort_after(self.stall_seconds)
 
     def send_400_response(self, msg: str) -> None:
         """Answer bytes that are not an HTTP request with problem details, and close."""
@@ -117,9 +117,10 @@ class Connection(H11Protocol):
         """Return whether what happens next is up to the peer: it sends a request, or takes an answer."""
         return self._is_waiting() or self.flow.write_paused
 
-    def _allow(self, seconds: float) -> None:
+    def _abort_after(self, seconds: float) -> None:
+        """Close the connection after ``seconds`` unless the clock is stopped or set again before."""
         self._stop_clock()
-        self._since = self.loop.time()
+        self._idle_since = self.loop.time()
         self._clock = self.loop.call_later(seconds, self.transport.abort)
 
     def _stop_clock(self) -> None:
@@ -131,14 +132,14 @@ class Connection(H11Protocol):
 faults = logging.getLogger("aui_tui.api")
 accesses = logging.getLogger("aui_tui.access")
 
-HOST: Final = re.compile(
+HOST_FIELD: Final = re.compile(
     rb"(?:[a-zA-Z0-9._~%!$&'()*+,;=-]*|\[[0-9a-fA-F:.]+\])"
     rb"(?::(?:[0-9]{0,4}|[0-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?"
 )
 """A Host field (RFC 9110 section 7.2), with a port that exists."""
-ABSOLUTE: Final = re.compile(rb"https?://([^/]*)(/.*)?", re.IGNORECASE)
-"""The path of a request target in absolute form: its host and its path."""
-FIELDS: Final = (
+ABSOLUTE_FORM: Final = re.compile(rb"https?://([^/]*)(/.*)?", re.IGNORECASE)
+"""A request target in absolute form (RFC 9112 section 3.2.2): host and path."""
+ANSWER_FIELDS: Final = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
@@ -158,8 +159,8 @@ class GuardMiddleware:
         self._config = config
         trusted = config.trusted_proxies
         self._identify = lru_cache(maxsize=4096)(lambda peer, forwarded: identify(peer, forwarded, trusted))
-        self._host_refusal = lru_cache(maxsize=256)(self._refuse_host)
-        self._fields = [f for f in FIELDS if not (config.readers and f[0].startswith(b"cross-origin"))]
+        self._cached_host_problem = lru_cache(maxsize=256)(self._host_problem)
+        self._fields = [f for f in ANSWER_FIELDS if not (config.readers and f[0].startswith(b"cross-origin"))]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -170,7 +171,7 @@ class GuardMiddleware:
         started = time.perf_counter()
         status = sent = taken = 0
 
-        async def take() -> Message:
+        async def counted_receive() -> Message:
             nonlocal taken
             message = await receive()
             taken += len(message.get("body", b""))
@@ -178,7 +179,7 @@ class GuardMiddleware:
                 raise HttpProblem("request-too-large", f"The body of a request may have {MAX_BODY} bytes.")
             return message
 
-        async def give(message: Message) -> None:
+        async def counted_send(message: Message) -> None:
             nonlocal status, sent
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -191,10 +192,10 @@ class GuardMiddleware:
         forwarded = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
         client = scope["client_id"] = self._identify(peer[0], tuple(forwarded))
         target = target_of(scope).decode("latin-1")[:300]
-        problem = self._refusal(scope)
+        problem = self._request_problem(scope)
         try:
             if problem is None:
-                await self._app(scope, take, give)
+                await self._app(scope, counted_receive, counted_send)
         except TimeoutError:
             faults.warning("Timed out: %s", target)
             problem = HttpProblem("unavailable", "The answer took too long.")
@@ -204,16 +205,17 @@ class GuardMiddleware:
             problem = HttpProblem("internal-error")
         finally:
             if problem is not None and not status:
-                await problems.response(problem, self._config.base_url)(scope, take, give)
+                await problems.response(problem, self._config.base_url)(scope, counted_receive, counted_send)
             method, took = scope["method"], 1000 * (time.perf_counter() - started)
             body = 0 if method == "HEAD" else sent
             line = f'{client} "{method[:20]} {target}" {status} {body} {took:.1f}ms'
             accesses.info("%s", line)
 
-    def _refusal(self, scope: Scope) -> HttpProblem | None:
+    def _request_problem(self, scope: Scope) -> HttpProblem | None:
+        """Return why the request is refused before any work, None when it is not."""
         headers = scope["headers"]
         fields = dict(headers)
-        if len(Connection.open_now) > Connection.most:
+        if len(Connection.open_now) > Connection.max_open:
             sentence = "Too many connections are open; please try again in a moment."
             return HttpProblem("unavailable", sentence, headers={**AGAIN, **CLOSE})
         if len(scope["raw_path"]) + len(scope["query_string"]) >= MAX_TARGET:
@@ -228,13 +230,13 @@ class GuardMiddleware:
             sentence = "A request has either Content-Length or Transfer-Encoding, not both."
             return HttpProblem("bad-request", sentence, headers=CLOSE)
         server = scope.get("server") or ("",)
-        return self._host_refusal(fields.get(b"host", b""), server[0])
+        return self._cached_host_problem(fields.get(b"host", b""), server[0])
 
-    def _refuse_host(self, field: bytes, server: str) -> HttpProblem | None:
+    def _host_problem(self, field: bytes, server: str) -> HttpProblem | None:
         """Return what is wrong with a Host ``field`` of a request to the address ``server``; None when it is ours."""
         host = field.decode("latin-1")
         shown = clean(host, 80)
-        if not HOST.fullmatch(field):
+        if not HOST_FIELD.fullmatch(field):
             return HttpProblem("bad-request", f"The Host field {shown!r} is not a host name with an optional port.")
         name = host_of(host)
         if name in (self._config.host, "localhost"):
@@ -247,8 +249,8 @@ class GuardMiddleware:
 
 
 def in_origin_form(scope: Scope) -> Scope:
-    """Return ``scope``; of a target with a host (RFC 9112 section 3.2.2) the host is taken for the Host field."""
-    match = ABSOLUTE.fullmatch(scope["raw_path"])
+    """Return ``scope`` with the path alone as its target; the host of an absolute target becomes the Host field."""
+    match = ABSOLUTE_FORM.fullmatch(scope["raw_path"])
     if match is None:
         return scope
     path = match[2] or b"/"

@@ -7,7 +7,7 @@ from aui_tui.scan.network.readers import NOT_COVERED, FrameReader, HeadReader, t
 
 def test_a_head_is_tidied_and_its_body_is_not() -> None:
     cleaner = HeadReader()
-    cleaner.asked()
+    cleaner.expect_head()
     sent = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nA : 1\r\n\r\nbad line\r\n\r\n: x"
     assert b"".join(cleaner.take(sent[at : at + 1]) for at in range(len(sent))) == (
         b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nA: 1\r\n\r\nbad line\r\n\r\n: x"
@@ -20,7 +20,7 @@ def test_a_head_is_tidied_and_its_body_is_not() -> None:
 
 def test_an_answer_of_another_kind_passes_as_it_came() -> None:
     cleaner = HeadReader()
-    cleaner.asked()
+    cleaner.expect_head()
     assert cleaner.take(b"SSH-2.0-OpenSSH_9.9\r\n") == b""
     assert cleaner.take(b"") == b"SSH-2.0-OpenSSH_9.9\r\n"
 

@@ -21,7 +21,7 @@ from aui_tui.errors import BadValue
 from aui_tui.index import store as module
 from aui_tui.index.lists import FILLED
 from aui_tui.index.store import Store
-from aui_tui.model.agents import UNCLEAR, contradictions, each, outcomes, turned_away
+from aui_tui.model.agents import UNCLEAR, contradictions, outcome_of_each, outcomes, turned_away
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.codec import names_of
 from aui_tui.model.listing import Row
@@ -102,7 +102,7 @@ def of_verdict(slug: str, verdict: str) -> Asked:
 
 
 def fate(card: ReportCard, slug: str) -> str:
-    return [*each(card)][names_of("matrix").index(slug)].verdict
+    return [*outcome_of_each(card)][names_of("matrix").index(slug)].verdict
 
 
 def of_fate(slugs: Sequence[str], word: str) -> Asked:

@@ -16,7 +16,7 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.errors import BadValue
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import Attempt, Cause, CauseKind, Challenge, Exchange
-from aui_tui.report.exchanges import as_text, compared, curl, encode_exchanges, names
+from aui_tui.report.exchanges import as_text, comparable_probes, compared, curl, encode_exchanges
 from tests.scan.situations import open_rich, plain, probe
 
 BROWSER = Exchange(
@@ -130,7 +130,7 @@ def test_a_file_stands_alone() -> None:
     found = compared(CARD, SEEN, "robots")
     assert found.left is found.right
     assert found.differing == 0
-    assert names(SEEN) == ("agent_02", "robots")
+    assert comparable_probes(SEEN) == ("agent_02", "robots")
 
 
 def test_an_unknown_exchange_is_refused_with_those_that_are_there() -> None:

@@ -178,7 +178,7 @@ def truth(one: Told) -> Facts:
         "age": span(age(card.scanned_at, NOW)),
         "disagree": bool(agents.contradictions(card, seen)),
     }
-    for surface, outcome in zip(surfaces(), agents.each(card, seen), strict=True):
+    for surface, outcome in zip(surfaces(), agents.outcome_of_each(card, seen), strict=True):
         facts[f"verdict of {surface.label}"] = outcome.verdict
         facts[f"sign of {surface.label}"] = sign(outcome.verdict).sign
         facts[f"passes {surface.label}"] = outcome.verdict in (agents.IN, agents.PART)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.index.store import Store
-from aui_tui.model.agents import IN, PART, contradictions, each
+from aui_tui.model.agents import IN, PART, contradictions, outcome_of_each
 from aui_tui.model.listing import Row
 from aui_tui.model.observations import Observations
 from aui_tui.model.points import totals
@@ -76,7 +76,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tupl
 
 
 def words_of(report: HostReport) -> dict[str, str]:
-    found = each(report.card, report.observations)
+    found = outcome_of_each(report.card, report.observations)
     return {surface.slug: one.verdict for surface, one in zip(surfaces(), found, strict=True)}
 
 
@@ -129,7 +129,7 @@ def test_half_measured_is_no_hundred(reports: dict[str, tuple[HostReport, Row]])
 def test_the_newest_answer_leads_and_the_older_one_has_its_date(reports: dict[str, tuple[HostReport, Row]]) -> None:
     report, _ = reports["two times"]
     assert "get in" not in headline(report).replace("anyway", "")
-    driven = next(one for one in each(report.card, report.observations) if one.source == "none")
+    driven = next(one for one in outcome_of_each(report.card, report.observations) if one.source == "none")
     assert driven.reason == "robots.txt says stay out now; an earlier task run of 2026-11-13 got the page"
     assert driven.verdict == "told no"
 

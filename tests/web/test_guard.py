@@ -226,7 +226,7 @@ def test_a_peer_that_takes_nothing_of_a_long_answer_is_cut(monkeypatch: pytest.M
 
 @pytest.mark.ci
 def test_peers_that_take_nothing_make_room_where_they_hold_every_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Connection, "most", 8)
+    monkeypatch.setattr(Connection, "max_open", 8)
     with serving(StoredService(many(20_000))) as running, ExitStack() as stalled:
         for _ in range(8):
             peer = stalled.enter_context(socket.socket())
@@ -253,7 +253,7 @@ def test_over_the_limit_of_connections_the_answer_is_problem_details(
     site: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quiet(site)
-    monkeypatch.setattr(Connection, "most", len(Connection.open_now))
+    monkeypatch.setattr(Connection, "max_open", len(Connection.open_now))
     refused = site.get("/api/index.json")
     monkeypatch.undo()
     assert refused.status_code == 503
@@ -310,7 +310,7 @@ def test_connections_that_wait_make_room_for_one_that_asks(
     site: Running, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
     quiet(site)
-    monkeypatch.setattr(Connection, "most", len(Connection.open_now) + 20)
+    monkeypatch.setattr(Connection, "max_open", len(Connection.open_now) + 20)
     with connected(site, 60) as waiting:
         for peer in waiting:
             with contextlib.suppress(OSError):
@@ -318,5 +318,5 @@ def test_connections_that_wait_make_room_for_one_that_asks(
         for _ in range(20):
             assert site.get("/healthz").status_code == 200
         assert site.get("/api/index.json").status_code == 200
-        assert len(Connection.open_now) <= Connection.most
+        assert len(Connection.open_now) <= Connection.max_open
     recovered(site)

@@ -17,16 +17,16 @@ from aui_tui.scan.network.replies import Flooded
 
 MAX_INTERIM: Final = 20
 """Interim responses (RFC 9110 15.2) before one final one."""
-MAX_FRAME: Final = 1 << 14
+MAX_FRAME_BYTES: Final = 1 << 14
 """Payload bytes of an HTTP/2 frame (RFC 9113 4.2, the value that a client starts with and we never raise)."""
 FREE_PIECES: Final = 500
-"""Frames or chunks that cost nothing: more than an honest answer needs."""
-PIECE: Final = 64
-"""Bytes of content that a further frame or chunk must carry on average."""
-AT_ONCE: Final = 32
+"""Frames or chunks of any size that are accepted: more than an honest answer needs."""
+MIN_PIECE_BYTES: Final = 64
+"""Bytes of content that frames or chunks beyond FREE_PIECES must carry on average."""
+FRAMES_PER_TURN: Final = 32
 """HTTP/2 frames that are parsed before others get their turn."""
-HEAVY: Final = 1 << 14
-"""Bytes of a head that takes long to parse; of such heads one is parsed in a turn of the event loop."""
+HEAVY_HEAD_BYTES: Final = 1 << 14
+"""Bytes of a head that takes long to parse: only one such head is parsed in a turn of the event loop."""
 
 _MAX_HEAD: Final = 1 << 17
 """Bytes of a head after which the parser has refused it (h11 does at 100 KiB)."""
@@ -38,7 +38,7 @@ _LINE_END: Final = re.compile(rb"\r?\n")
 _NAME: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _STATUS_LINE: Final = re.compile(rb"HTTP/\d\.\d \d{3}")
 _UNPRINTABLE: Final = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]")
-MAX_JUNK: Final = 4
+MAX_JUNK_BYTES: Final = 4
 """Octets before a status line that a browser passes over."""
 
 
@@ -78,15 +78,15 @@ class HeadReader:
         self._in_head = False
         self._interim = 0
 
-    def asked(self) -> None:
+    def expect_head(self) -> None:
         """Expect the head of an answer."""
         self._in_head = True
         self._interim = 0
 
     def take(self, data: bytes) -> bytes:
-        """Return what may be parsed of what has come; nothing while a head is not whole. ``data`` empty: the end.
+        """Return what may be parsed after ``data``: nothing while a head is not whole. Empty ``data``: the end.
 
-        Raises Flooded at one interim response too many.
+        Raises Flooded after more than MAX_INTERIM interim responses.
         """
         self.heavy = False
         if not self._in_head:
@@ -96,14 +96,14 @@ class HeadReader:
         out = b""
         while self._in_head:
             junk = len(self._held) - len(self._held.lstrip(b"\r\n"))
-            if 0 < junk <= MAX_JUNK:
+            if 0 < junk <= MAX_JUNK_BYTES:
                 del self._held[:junk]
                 start = 0
             end = _HEAD_END.search(self._held, start)
             complete = end is not None and _STATUS_LINE.match(self._held)
             if data and end is None and len(self._held) <= _MAX_HEAD:
                 return out
-            self.heavy |= len(self._held) > HEAVY if end is None else end.end() > HEAVY
+            self.heavy |= len(self._held) > HEAVY_HEAD_BYTES if end is None else end.end() > HEAVY_HEAD_BYTES
             self._in_head = bool(complete and _INTERIM.match(self._held) and not self._held.startswith(b"HTTP/1.1 101"))
             self._interim += self._in_head
             if self._interim > MAX_INTERIM:
@@ -127,10 +127,10 @@ NOT_COVERED: Final = 0xF0
 class FrameReader:
     """Reads the frames of one HTTP/2 connection (RFC 9113 4.1) before a parser does.
 
-    It refuses a long frame by its header, and frames without content by number. The streams that an orderly GOAWAY
-    covers it lets be finished, and resets the others, so that they are asked again: httpcore ends all streams at a
-    GOAWAY; servers send one after their last request of a connection (nginx ``keepalive_requests``) or before they are
-    replaced (RFC 9113 6.8).
+    It refuses a frame that is too long by its header, and frames without content when there are too many. After an
+    orderly GOAWAY it lets the streams finish that the GOAWAY covers, and resets the others, so that their requests are
+    sent again: httpcore ends all streams at a GOAWAY; servers send one after their last request of a connection (nginx
+    ``keepalive_requests``) or before they are replaced (RFC 9113 6.8).
     """
 
     def __init__(self) -> None:
@@ -164,28 +164,28 @@ class FrameReader:
         self._in += data
 
     def next(self) -> bytes:
-        """Return at most AT_ONCE frames of what has come; a frame's header and a GOAWAY when they are whole.
+        """Return at most FRAMES_PER_TURN frames of what has come; a frame's header and a GOAWAY when they are whole.
 
-        Raises Flooded once those before have been taken, ProtocolError of h2 where HTTP/1.1 comes: some servers agree
-        on ``h2`` in the handshake and speak HTTP/1.1 all the same.
+        Raises Flooded, after the frames before the flood have been returned; ProtocolError of h2 where HTTP/1.1 comes:
+        some servers agree on ``h2`` in the handshake and speak HTTP/1.1 all the same.
         """
         out = bytearray()
         fresh = 0
         while self._in and self._refused is None:
             if not self._left:
-                if len(self._in) < _FRAME_HEAD or fresh == AT_ONCE:
+                if len(self._in) < _FRAME_HEAD or fresh == FRAMES_PER_TURN:
                     break
                 if self._frames == 0 and self._in.startswith(b"HTTP/1."):
                     raise h2.exceptions.ProtocolError("the server answers in HTTP/1.1")
                 size, kind = int.from_bytes(self._in[:3], "big"), self._in[3]
-                if kind == _GOAWAY and 8 <= size <= MAX_FRAME:
+                if kind == _GOAWAY and 8 <= size <= MAX_FRAME_BYTES:
                     if len(self._in) < _FRAME_HEAD + size:
                         break
                     if not any(self._in[_FRAME_HEAD + 4 : _FRAME_HEAD + 8]):
                         self.last = int.from_bytes(self._in[_FRAME_HEAD : _FRAME_HEAD + 4], "big") & 0x7FFFFFFF
                         del self._in[: _FRAME_HEAD + size]
                         continue
-                reason = self._too_much(size, kind, bytes(self._in[5:_FRAME_HEAD]))
+                reason = self._flood_reason(size, kind, bytes(self._in[5:_FRAME_HEAD]))
                 if reason:
                     self._refused = Flooded(reason)
                     break
@@ -200,7 +200,7 @@ class FrameReader:
         return bytes(out) + self._resets()
 
     def _resets(self) -> bytes:
-        """Return a frame for each stream that was opened in vain, as if the server had refused it."""
+        """Return a RST_STREAM for each stream that the GOAWAY does not cover, as if the server had reset it."""
         if self.last is None:
             return b""
         lost = [stream for stream in self._asked if stream > self.last]
@@ -208,14 +208,14 @@ class FrameReader:
         head = b"\x00\x00\x04" + bytes((_RST, 0))
         return b"".join(head + stream.to_bytes(4, "big") + NOT_COVERED.to_bytes(4, "big") for stream in lost)
 
-    def _too_much(self, size: int, kind: int, stream: bytes) -> str:
-        """Count a frame; return what is sent where it is one too many."""
+    def _flood_reason(self, size: int, kind: int, stream: bytes) -> str:
+        """Count a frame; return why it is refused, empty when it is not."""
         self._frames += 1
         self._content += size if kind == _DATA else 0
         self._heads[stream] += kind == _HEADERS
-        if size > MAX_FRAME:
-            return f"an HTTP/2 frame of {size:,} bytes, where {MAX_FRAME:,} are allowed"
+        if size > MAX_FRAME_BYTES:
+            return f"an HTTP/2 frame of {size:,} bytes, where {MAX_FRAME_BYTES:,} are allowed"
         if self._heads[stream] > MAX_INTERIM + 2:  # the answer, and its trailer section
             return f"more than {MAX_INTERIM} interim responses and no answer"
-        empty = self._frames > FREE_PIECES + self._content // PIECE
+        empty = self._frames > FREE_PIECES + self._content // MIN_PIECE_BYTES
         return "HTTP/2 frames without content and without end" if empty else ""

@@ -16,7 +16,7 @@ from weakref import WeakSet
 
 import httpcore
 
-from aui_tui.scan.network.readers import FREE_PIECES, PIECE, FrameReader, HeadReader
+from aui_tui.scan.network.readers import FREE_PIECES, MIN_PIECE_BYTES, FrameReader, HeadReader
 from aui_tui.scan.network.replies import ConnectFailed, NetworkError, TlsEnded, tls_failure
 
 TURN: Final = 0.002
@@ -43,7 +43,7 @@ async def paced(chunks: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, No
         async for chunk in chunks:
             count += 1
             content += len(chunk)
-            if count > FREE_PIECES + content // PIECE:
+            if count > FREE_PIECES + content // MIN_PIECE_BYTES:
                 raise NetworkError("protocol", "the body comes in pieces of a few bytes and without end", flooded=True)
             if time.perf_counter() > due:
                 await asyncio.sleep(0)
@@ -187,7 +187,7 @@ class Stream(httpcore.AsyncNetworkStream):
         if self._frames is not None:
             self._frames.sent(buffer)
         elif self._heads is not None:
-            self._heads.asked()
+            self._heads.expect_head()
         try:
             self._transport.write(buffer)
             await self._receiver.drain()

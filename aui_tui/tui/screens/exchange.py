@@ -16,7 +16,16 @@ from aui_tui.model import labels
 from aui_tui.model.agents import probe_of
 from aui_tui.model.observations import BROWSER, Exchange, Observations
 from aui_tui.model.report import HostReport
-from aui_tui.report.exchanges import QUOTED, ComparedExchanges, FieldRow, as_text, compared, curl, names, status_line
+from aui_tui.report.exchanges import (
+    QUOTE_NOTE,
+    ComparedExchanges,
+    FieldRow,
+    as_text,
+    comparable_probes,
+    compared,
+    curl,
+    status_line,
+)
 from aui_tui.text import cells, count, fit
 from aui_tui.tui import glyphs
 from aui_tui.tui.bindings import EXCHANGE
@@ -66,7 +75,7 @@ class ExchangeScreen(DashboardScreen[None]):
         super().__init__()
         self._report = report
         self._observations = observations
-        self._names = names(observations)
+        self._names = comparable_probes(observations)
         self._side = 0 if self._names else 1
         self._exchange = name if name in self._names else self._names[0] if self._names else BROWSER
         self.comparison = compared(report.card, observations, self._exchange)
@@ -194,7 +203,7 @@ def side_by_side(comparison: ComparedExchanges, asks: str, size: int) -> list[Li
     parts: dict[str, list[FieldRow]] = {"answer": [], "why": [], "asked": [], **{key: [] for key in MORE}}
     for row in comparison.rows:
         parts[_place(row)].append(row)
-    order = (*SHOWN_FIRST, *(row.name for row in comparison.rows if row.note == QUOTED), SERVER)
+    order = (*SHOWN_FIRST, *(row.name for row in comparison.rows if row.note == QUOTE_NOTE), SERVER)
     parts["answer"].sort(key=lambda row: order.index(row.name))
     parts["asked"].sort(key=lambda row: row.differs is False)
     shown = (*parts["answer"], *parts["why"], *parts["asked"])
@@ -232,7 +241,7 @@ def _place(row: FieldRow) -> str:
         return "why"
     if row.part == "asked":
         return "more asked" if _one_sided(row) else "asked"
-    shown = row.part == "page" or row.note == QUOTED or row.name in (*SHOWN_FIRST, SERVER)
+    shown = row.part == "page" or row.note == QUOTE_NOTE or row.name in (*SHOWN_FIRST, SERVER)
     return "answer" if shown and (row.name != "hops" or row.differs) else "more answered"
 
 
@@ -248,7 +257,7 @@ def _field(row: FieldRow, size: int, name: int) -> ListEntry:
     two_sided = size >= ONE_SIDE
     room = max((size - name - 8) // 2, 8)
     left, right = around_difference(row.left, row.right, room) if row.name == "User-Agent" else (row.left, row.right)
-    role = "code" if row.note == QUOTED else "muted" if row.differs is False else ""
+    role = "code" if row.note == QUOTE_NOTE else "muted" if row.differs is False else ""
     sign = (f"{SIGNS[row.differs]} ", "accent" if row.differs else "muted")
     shown = (fit(left, room) + "  ", role) if two_sided else ""
     note = (f"   {row.note}" if row.note else "", "muted")

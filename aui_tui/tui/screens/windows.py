@@ -70,9 +70,9 @@ class AskScreen(Dialog[str | None]):
         problem: str = "",
         doubt: Callable[[str], str] | None = None,
     ) -> None:
-        """``problem``: what was wrong with ``value``, in the place of the hint.
+        """``problem``: what was wrong with ``value``, shown in the place of the hint.
 
-        ``doubt`` returns what speaks against a text; entered a second time it is taken all the same.
+        ``doubt`` returns a warning about a text, empty for none; the same text entered a second time is accepted.
         """
         super().__init__(title)
         self._hint = hint
@@ -88,7 +88,7 @@ class AskScreen(Dialog[str | None]):
         yield Static(self._problem or self._hint, markup=False, classes=classes)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Answer with the text, or stay while there is none or a doubt was not heard."""
+        """Answer with the text; stay open when it is empty, or to show a doubt for the first time."""
         text, hint = event.value.strip(), self.query_one(".hint", Static)
         doubt = self._doubt(text) if self._doubt is not None and text and text != self._doubted else ""
         if doubt:
@@ -148,12 +148,13 @@ class ChooseScreen(Dialog[str | None]):
 
 
 def _option(choice: str | tuple[str, str]) -> Option:
+    """Return one line of the list: its text, and at its right end a figure or word; with ``0`` it cannot be chosen."""
     words, note = choice if isinstance(choice, tuple) else (choice, "")
     return Option(Content(fit(words, 28) + note.rjust(10) if note else words), disabled=note == "0")
 
 
 class ReadScreen(Dialog[None]):
-    """Shows rows of text."""
+    """Shows rows of text, which ``build`` makes for a width."""
 
     def __init__(self, title: str, build: Build, keys: str = "esc closes") -> None:
         super().__init__(title, keys)

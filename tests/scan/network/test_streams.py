@@ -14,7 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aui_tui.scan.network import NetworkError
-from aui_tui.scan.network.readers import AT_ONCE, FREE_PIECES, MAX_FRAME, MAX_INTERIM, FrameReader, HeadReader
+from aui_tui.scan.network.readers import (
+    FRAMES_PER_TURN,
+    FREE_PIECES,
+    MAX_FRAME_BYTES,
+    MAX_INTERIM,
+    FrameReader,
+    HeadReader,
+)
 from aui_tui.scan.network.replies import Flooded, answer_failure
 from aui_tui.scan.network.streams import connect, exclusive_turn, paced
 from tests.faults.h2_floods import DATA, HEADERS, PING, SETTINGS, frame
@@ -67,7 +74,7 @@ def read_frames(reader: FrameReader, data: bytes, sizes: list[int]) -> bytes:
 def test_interim_responses_up_to_the_limit_pass(count: int, sizes: list[int]) -> None:
     reader = HeadReader()
     for _ in range(2):
-        reader.asked()
+        reader.expect_head()
         answer = HINT * count + FINAL + HINT * 50
         assert read_heads(reader, answer, sizes) == answer
 
@@ -75,14 +82,14 @@ def test_interim_responses_up_to_the_limit_pass(count: int, sizes: list[int]) ->
 @given(st.lists(st.integers(1, 90), min_size=1, max_size=6))
 def test_one_interim_response_more_is_refused(sizes: list[int]) -> None:
     reader = HeadReader()
-    reader.asked()
+    reader.expect_head()
     with pytest.raises(Flooded, match="more than 20 interim responses"):
         read_heads(reader, HINT * (MAX_INTERIM + 1) + FINAL, sizes)
 
 
 @given(st.lists(st.integers(400, 40_000), min_size=1, max_size=6))
 def test_honest_frames_pass_unchanged(sizes: list[int]) -> None:
-    page = [frame(DATA, bytes(MAX_FRAME), stream=1), frame(DATA, bytes(80), stream=1), frame(PING, bytes(8))]
+    page = [frame(DATA, bytes(MAX_FRAME_BYTES), stream=1), frame(DATA, bytes(80), stream=1), frame(PING, bytes(8))]
     data = frame(SETTINGS) + frame(HEADERS, b"\x88", flags=4, stream=1) + b"".join(page) * 3
     assert read_frames(FrameReader(), data, sizes) == data
 
@@ -91,7 +98,7 @@ def test_honest_frames_pass_unchanged(sizes: list[int]) -> None:
 @pytest.mark.parametrize("before", [0, 3])
 def test_a_long_frame_is_refused_by_its_header_and_what_came_before_passes(size: int, before: int) -> None:
     good = frame(DATA, bytes(100), stream=1) * before
-    bad = frame(DATA, length=MAX_FRAME + 1)
+    bad = frame(DATA, length=MAX_FRAME_BYTES + 1)
     reader = FrameReader()
     assert read_frames(reader, good + bad[:8], [size]) == good
     reader.received(bad[8:] + bytes(50))
@@ -108,7 +115,7 @@ def test_a_long_frame_is_refused_by_its_header_and_what_came_before_passes(size:
 def test_few_frames_are_parsed_at_a_time() -> None:
     reader = FrameReader()
     reader.received(frame(PING, bytes(8)) * 100)
-    assert len(reader.next()) == AT_ONCE * len(frame(PING, bytes(8)))
+    assert len(reader.next()) == FRAMES_PER_TURN * len(frame(PING, bytes(8)))
 
 
 def test_frames_without_content_are_refused_by_number() -> None:
@@ -118,7 +125,7 @@ def test_frames_without_content_are_refused_by_number() -> None:
 
 def test_a_head_that_takes_long_to_parse_is_heavy_once() -> None:
     reader = HeadReader()
-    reader.asked()
+    reader.expect_head()
     big = b"HTTP/1.1 200 OK\r\n" + b"".join(b"x%d: 1\r\n" % number for number in range(4000))
     reader.take(big)
     assert not reader.heavy
