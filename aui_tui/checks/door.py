@@ -611,7 +611,7 @@ class Door(Check):
         return let_everybody_in(observations)
 
     def is_asked(self, site: Site) -> bool:
-        return not site.is_here and all(piece.path == REQUEST for piece in door_advice(site).pieces())
+        return not site.was_scanned_here and all(piece.path == REQUEST for piece in door_advice(site).pieces())
 
     def advise(self, site: Site) -> Advice:
         return door_advice(site)

@@ -157,7 +157,7 @@ def _refusal(site: Site, away: Sequence[Probed]) -> dict[str, str]:
         "ranges": _listing(agents, "ip_ranges"),
         "agent_pattern": "|".join(re.escape(agent.token).replace("\\-", "-") for agent in agents),
         **_published_ranges([agent for agent in agents if agent.ip_ranges]),
-        **_tester(site.testers),
+        **_tester(site.tester_address),
     }
 
 

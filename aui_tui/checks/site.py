@@ -36,6 +36,7 @@ ABOUT: Final = MappingProxyType(
 
 
 UNKNOWN_TESTER: Final = "192.0.2.1"
+"""An address for documentation (RFC 5737), which the user replaces by the one that scans."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,8 +51,8 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     """What a fix means on one wall, edge or server: a ``step`` for the body, and its files if any.
 
-    ``check``: the command by which the server checks its settings before it takes them. ``asks``: the change request
-    belongs to its files.
+    ``check``: the command by which the server checks its settings before it takes them. ``asks``: the
+    change request (recipe ``request``) is added to its files; without files it stands alone.
     """
 
     step: str = ""
@@ -94,8 +95,9 @@ def edges() -> Edges:
 class Site:
     """One judged site with its display name and category.
 
-    ``together``: fixes that are carried out at once, so that their files agree. ``public_url``: the address of the
-    site for the public where it was scanned under another. ``tester``: the address from which the scan is repeated.
+    ``together``: fixes that are carried out at once, so that their files agree. ``public_url``: the address of the site
+    for the public where it was scanned under another. ``tester``: the IP address that scans again, empty when it is not
+    known.
     """
 
     judgement: Judgement
@@ -116,14 +118,14 @@ class Site:
         return (self.public_url or self.observations.site_origin).rstrip("/")
 
     @property
-    def is_here(self) -> bool:
+    def was_scanned_here(self) -> bool:
         """The site was scanned on this machine."""
         return is_loopback(urlsplit(self.observations.origin).hostname or "")
 
     @property
     def is_local(self) -> bool:
         """The site was scanned on this machine, and nothing says where the public finds it."""
-        return self.is_here and not self.public_url
+        return self.was_scanned_here and not self.public_url
 
     @property
     def is_elsewhere(self) -> bool:
@@ -131,11 +133,11 @@ class Site:
         return bool(self.public_url) and self.origin != self.observations.site_origin
 
     @property
-    def testers(self) -> str:
-        """The address from which the scan is repeated; one of documentation (RFC 5737) where it is not known."""
+    def tester_address(self) -> str:
+        """The IP address that scans again: ``tester``, else loopback for a site on this machine, else an example."""
         if self.tester:
             return self.tester
-        return "127.0.0.1" if self.is_here else UNKNOWN_TESTER
+        return "127.0.0.1" if self.was_scanned_here else UNKNOWN_TESTER
 
     @property
     def hostname(self) -> str:
@@ -144,7 +146,7 @@ class Site:
 
     @property
     def title(self) -> str:
-        """The name on one line, never empty; an address that the public does not use is not a name."""
+        """The display name on one line, else the title of the homepage, else the host; never empty."""
         name = " ".join(self.name.split())
         if name and name != self.observations.host:
             return name
@@ -165,13 +167,13 @@ class Site:
 
     @property
     def edges(self) -> list[str]:
-        """Names of walls met by a homepage probe, then of the detected edge, each once."""
+        """Names of the walls that the homepage probes met, then of the detected edge: keys of ``Edges.recipe``."""
         probes = (*(probe for _, probe in self.judgement.turned_away), self.observations.browser)
         walls = (probe.challenge.vendor for probe in probes if probe.challenge is not None and not probe.another_page)
         return list(dict.fromkeys((*walls, *self.observations.edge.split())))
 
     def facts(self) -> dict[str, str]:
-        """Return what any text may say of the site."""
+        """Return the values for the places that any text of advice may have."""
         return {
             "host": self.observations.host,
             "hostname": self.hostname,
@@ -181,7 +183,7 @@ class Site:
             "name_html": html.escape(self.title),
             "about": self.about,
             "about_html": html.escape(self.about),
-            "tester": self.testers,
+            "tester": self.tester_address,
         }
 
 

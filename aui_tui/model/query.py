@@ -59,11 +59,11 @@ NEW: Final = "new"
 """The word for a host without a scan before."""
 ANY: Final = "any"
 NOT_ASKED: Final = "not asked"
-MEANT: Final = MappingProxyType({"age": "fresh", "name": "host", "rank": "score"})
-"""Columns of a list, and the fields that choose by them."""
+FIELD_OF_COLUMN: Final = MappingProxyType({"age": "fresh", "name": "host", "rank": "score"})
+"""The field to suggest for a column of the list that is no field itself."""
 OPERATORS: Final = ("OR", "AND", "NOT")
-DEEPEST: Final = 20
-"""Parentheses inside parentheses."""
+MAX_DEPTH: Final = 20
+"""The most parentheses inside one another."""
 
 
 class Term(msgspec.Struct, frozen=True):
@@ -105,22 +105,22 @@ def opposite(term: Term) -> Term:
     return Term(f"NOT ({term.sql})", term.values, term.fields)
 
 
-Reader = Callable[[str], Term]
-"""Reads one value of a field. Raises BadValue."""
+TermParser = Callable[[str], Term]
+"""Makes the condition for one value of a field. Raises BadValue."""
 
 
-def _word(what: str, column: str, allowed: Sequence[str]) -> Reader:
-    """A column that holds one of ``allowed``."""
+def _one_of(what: str, column: str, allowed: Sequence[str]) -> TermParser:
+    """Return the parser of a field whose column holds one of ``allowed``; ``what`` names it in an error."""
     return lambda value: Term(f"{column} = ?", (choose(what, value, allowed),))
 
 
-def _member(what: str, column: str, allowed: Sequence[str], also: str = "") -> Reader:
-    """A column that holds several words, each between commas; ``also`` must hold too."""
+def _list_holds(what: str, column: str, allowed: Sequence[str], also: str = "") -> TermParser:
+    """Return the parser of a field whose column lists words between commas; ``also``: SQL before the condition."""
     return lambda value: Term(f"{also}instr({column}, ?) > 0", (f",{choose(what, value, allowed)},",))
 
 
-def _part(column: str) -> Reader:
-    """A column that holds the text, case folded; after an equals sign one that is the text."""
+def _contains(column: str) -> TermParser:
+    """Return the parser of a field whose column contains the text, case folded; ``=text``: is exactly the text."""
 
     def read(value: str) -> Term:
         if value.startswith("="):
@@ -133,16 +133,16 @@ def _part(column: str) -> Reader:
     return read
 
 
-def _yes(what: str, sql: str) -> Reader:
-    """A condition that holds or does not."""
+def _yes_or_no(what: str, sql: str) -> TermParser:
+    """Return the parser of a field with the values yes and no; ``sql`` is the condition for yes."""
     return lambda value: Term(sql) if choose(what, value, ("yes", "no")) == "yes" else Term(f"NOT ({sql})")
 
 
-def _number(name: str, sql: str, pattern: str, takes: str, usual: str = "=") -> Reader:
-    """A number with a comparison before it, or ``LOW..HIGH``, both ends included and either left out.
+def _number_or_range(name: str, sql: str, pattern: str, takes: str, usual: str = "=") -> TermParser:
+    """Return the parser of a field that takes a number after a comparison, or ``LOW..HIGH``, both ends included.
 
-    ``sql`` has braces in the place of the comparison. ``pattern`` reads the number and its unit; ``usual`` compares
-    where nothing says how.
+    One end of a range may be left out. ``sql`` has braces in the place of the comparison; ``pattern`` matches the
+    number and its unit; ``takes`` says in an error what is allowed; ``usual``: the comparison when none is written.
     """
     shape = re.compile(rf"^(<=|>=|<|>|=)?{pattern}$")
 
@@ -172,7 +172,7 @@ def _category(value: str) -> Term:
 
 def _agent(value: str) -> Term:
     names, _, words = value.partition("=")
-    slugs = tuple(dict.fromkeys(slug for name in names.split(",") for slug in _slugs(name)))
+    slugs = tuple(dict.fromkeys(slug for name in names.split(",") for slug in _surface_slugs(name)))
     if not words:
         raise BadValue(
             f"agent:{slugs[0]} needs a verdict, for example agent:{slugs[0]}=out.", allowed=tuple(VERDICT_WORDS)
@@ -182,19 +182,19 @@ def _agent(value: str) -> Term:
         fates_meant = VERDICT_WORDS.get(word.strip().casefold().replace(" ", "-"), ())
         fates.update(FATES[fate] for fate in fates_meant)
         verdicts.update(() if fates_meant else [choose("verdict", word, (*VERDICT_WORDS, *VERDICTS))])
-    return any_of(term for slug in slugs for term in _gets(slug, sorted(verdicts), sorted(fates)))
+    return any_of(term for slug in slugs for term in _outcome_terms(slug, sorted(verdicts), sorted(fates)))
 
 
-def _gets(slug: str, verdicts: Sequence[str], fates: Sequence[str]) -> Iterator[Term]:
-    """Yield that an assistant has one of the ``verdicts`` of the record, or one of the ``fates`` by their letters."""
+def _outcome_terms(slug: str, verdicts: Sequence[str], fates: Sequence[str]) -> Iterator[Term]:
+    """Yield conditions: an assistant has one of the ``verdicts``, or one of the ``fates``, letters of ``words``."""
     place = 1 + next(place for place, surface in enumerate(surfaces()) if surface.slug == slug)
     for column, values in ((slug, verdicts), (f"substr(words, {place}, 1)", fates)):
         if values:
             yield Term(f"ranked AND {column} IN ({', '.join('?' * len(values))})", tuple(values))
 
 
-def _slugs(name: str) -> tuple[str, ...]:
-    """Return the matrix surfaces that a name of the registry means, all of them for ``any``."""
+def _surface_slugs(name: str) -> tuple[str, ...]:
+    """Return the slugs of the surfaces that a product, token or company names; all for ``any``. Raises BadValue."""
     every = surfaces()
     matching = every if name.casefold() == ANY else registry().surfaces_of(name)
     return tuple(s.slug for s in matching) or (choose("agent", name, (*(s.slug for s in every), ANY)),)
@@ -206,22 +206,22 @@ def _crawler(value: str) -> Term:
     policies = (
         [choose("policy", word, CRAWLER_POLICIES) for word in words.split(",")] if equals else CRAWLER_POLICIES[1:]
     )
-    tokens = [_token(name) for name in names.split(",")]
-    return any_of(_policy(token, policy) for token in tokens for policy in policies)
+    tokens = [_crawler_token(name) for name in names.split(",")]
+    return any_of(_policy_term(token, policy) for token in tokens for policy in policies)
 
 
-def _token(name: str) -> str:
+def _crawler_token(name: str) -> str:
     tokens = [crawler.token for crawler in registry().crawlers if fold(name) in names_of(crawler)]
     return tokens[0] if tokens else choose("crawler", name, tuple(crawler.token for crawler in registry().crawlers))
 
 
-def _policy(token: str, policy: str) -> Term:
+def _policy_term(token: str, policy: str) -> Term:
     if policy == "unlisted":
         return Term("instr(crawlers, ?) = 0", (f",{token}=",))
     return Term("instr(crawlers, ?) > 0", (f",{token}={policy},",))
 
 
-def _open(value: str) -> Term:
+def _open_reader(value: str) -> Term:
     names, _, words = value.partition("=")
     keys = (
         [tool.key for tool in table().tool] if names.casefold() == ANY else [tool_called(n) for n in names.split(",")]
@@ -231,11 +231,11 @@ def _open(value: str) -> Term:
     fates = dict.fromkeys(
         fate for word in words.split(",") for fate in VERDICT_WORDS[choose("verdict", word, tuple(VERDICT_WORDS))]
     )
-    return any_of(_opens(key, fate) for key in keys for fate in fates)
+    return any_of(_open_reader_term(key, fate) for key in keys for fate in fates)
 
 
-def _opens(key: str, fate: str) -> Term:
-    """A host whose homepage the reader ``key`` was asked for and got as ``fate`` says; ``not asked`` has no word."""
+def _open_reader_term(key: str, fate: str) -> Term:
+    """Return the condition that the fetch tool ``key`` got ``fate``; a tool that was not asked has no entry."""
     if fate == NOT_ASKED:
         return Term("instr(crawlers, ?) = 0", (f",open.{key}=",))
     return Term("instr(crawlers, ?) > 0", (f",open.{key}={fate},",))
@@ -245,12 +245,12 @@ def _grade(value: str) -> Term:
     low, dots, high = value.partition("..")
     match = re.match(r"<=|>=|<|>|=", value)
     if dots:
-        ends = sorted(GRADES.index(_letter(end, value)) for end in (low or GRADES[0], high or GRADES[-1]))
+        ends = sorted(GRADES.index(_grade_letter(end, value)) for end in (low or GRADES[0], high or GRADES[-1]))
         grades = GRADES[ends[0] : ends[1] + 1]
     elif match is None or match[0] == "=":
-        grades = (_letter(value.removeprefix("="), value),)
+        grades = (_grade_letter(value.removeprefix("="), value),)
     else:
-        place = GRADES.index(_letter(value[match.end() :], value))
+        place = GRADES.index(_grade_letter(value[match.end() :], value))
         grades = GRADES[place:] if match[0].startswith("<") else GRADES[: place + 1]
         grades = grades if match[0].endswith("=") else tuple(word for word in grades if word != GRADES[place])
     if not grades:
@@ -258,7 +258,7 @@ def _grade(value: str) -> Term:
     return Term(f"ranked AND substr(grade, 1, 1) IN ({', '.join('?' * len(grades))})", grades)
 
 
-def _letter(text: str, shown: str) -> str:
+def _grade_letter(text: str, shown: str) -> str:
     if text.strip().upper() not in GRADES:
         raise BadValue(
             f"There is no grade {clean(text, 40) or clean(shown, 40)}. Grades are A, B, C, D, F: grade:f, grade:<c.",
@@ -272,7 +272,7 @@ def _change(value: str) -> Term:
     return Term("change IS NULL") if word == NEW else _points(CHANGES.get(word, word))
 
 
-_points = _number(
+_points = _number_or_range(
     "change",
     "ifnull(change {} ?, 0)",
     r"([+-]?\d{1,3})",
@@ -292,7 +292,7 @@ class Field(NamedTuple):
 
     about: str
     help: tuple[tuple[str, str], ...]
-    read: Reader
+    read: TermParser
     values: tuple[tuple[str, str], ...] = ()
     then: tuple[str, ...] = ()
     of_card: bool = False
@@ -305,8 +305,8 @@ class Field(NamedTuple):
         return self.help[0][0]
 
 
-def _plain(words: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Return words without a meaning, in quotes where a space is in them."""
+def _values_only(words: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return ``words`` as values without a meaning beside them; one with a space is put in quotes."""
     return tuple((f'"{word}"' if " " in word else word, "") for word in words)
 
 
@@ -317,14 +317,14 @@ FIELDS: Final = MappingProxyType(
         "stance": Field(
             "Open, Selective, Walled",
             (("stance:walled", "open, selective or walled"),),
-            _word("stance", "ranked AND stance", STANCES),
+            _one_of("stance", "ranked AND stance", STANCES),
             tuple(zip(STANCES, _KINDS, strict=True)),
         ),
         "category": Field(
             "kind of site",
             (("category:travel", 'a category, or its beginning: category:"social & media", category:soc'),),
             _category,
-            _plain(CATEGORIES),
+            _values_only(CATEGORIES),
         ),
         "agent": Field(
             "what an assistant gets",
@@ -342,7 +342,7 @@ FIELDS: Final = MappingProxyType(
             "what robots.txt says to a crawler",
             (("crawler:gptbot", "robots.txt names a crawler: crawler:gptbot=blocked, =partial, =allowed, =unlisted"),),
             _crawler,
-            _plain(CRAWLERS),
+            _values_only(CRAWLERS),
             CRAWLER_POLICIES,
             of_card=True,
             commas=False,
@@ -350,41 +350,41 @@ FIELDS: Final = MappingProxyType(
         "open": Field(
             "what a fetch tool of an open agent gets",
             (("open:langchain=out", "what it gets (scan --open-agents); or any. Verdicts as for agent:"),),
-            _open,
+            _open_reader,
             tuple((tool.key, "") for tool in table().tool),
             tuple(VERDICT_WORDS),
             of_card=True,
             commas=False,
         ),
-        "host": Field("host name", (("host:shop", "the host, not the name, holds this text"),), _part("host")),
+        "host": Field("host name", (("host:shop", "the host, not the name, holds this text"),), _contains("host")),
         "edge": Field(
             "CDN or server",
             (("edge:akamai", "a CDN or server that answered"), ("edge:=nginx", "this one and no other")),
-            _part("lower(edge)"),
+            _contains("lower(edge)"),
             of_card=True,
         ),
         "server": Field(
             "Server field of the answer",
             (("server:nginx", "what the site says in its Server field"),),
-            _part("server"),
+            _contains("server"),
             of_card=True,
         ),
         "score": Field(
             "points of 100",
             (("score:40..60", "a score: score:60, score:<40, score:>=70"),),
-            _number(
+            _number_or_range(
                 "score",
                 "ranked AND score {} ?",
                 r"(\d{1,9})",
                 "a number such as score:<40 or a range such as score:40..60",
             ),
-            _plain(("<40", ">=70", "40..60")),
+            _values_only(("<40", ">=70", "40..60")),
         ),
         "grade": Field(
             "A to F",
             (("grade:<c", "a grade: grade:f, grade:a,b, grade:b..d; lower means worse"),),
             _grade,
-            _plain(GRADES),
+            _values_only(GRADES),
         ),
         "change": Field(
             "score against the scan before",
@@ -401,7 +401,7 @@ FIELDS: Final = MappingProxyType(
         "fresh": Field(
             "age of the scan",
             (("fresh:<7d", "age of the last scan in m, h, d or w: fresh:>30d, fresh:1d..1w"),),
-            _number(
+            _number_or_range(
                 "fresh",
                 "max(now_ms() - at, 0) {} ? * 1000",
                 r"(\d{1,9})([mhdw])",
@@ -413,35 +413,35 @@ FIELDS: Final = MappingProxyType(
         "has": Field(
             "what the site has",
             (("has:llms", ", ".join(HAS)),),
-            _member("has: word", "has", HAS),
-            _plain(HAS),
+            _list_holds("has: word", "has", HAS),
+            _values_only(HAS),
             of_card=True,
         ),
         "signal": Field(
             "Content-Signal stated",
             (("signal:no", "whether robots.txt has a Content-Signal line: yes or no"),),
-            _yes("signal: word", "instr(has, ',signal,') > 0"),
-            _plain(("yes", "no")),
+            _yes_or_no("signal: word", "instr(has, ',signal,') > 0"),
+            _values_only(("yes", "no")),
             of_card=True,
         ),
         "fix": Field(
             "what is still to do",
             (("fix:llms", f"a fix is still to be made: {', '.join(FIXES)}"),),
-            _member("fix", "fixes", FIXES),
-            _plain(FIXES),
+            _list_holds("fix", "fixes", FIXES),
+            _values_only(FIXES),
             of_card=True,
         ),
         "tasks": Field(
             "tasks were run",
             (("tasks:yes", "whether tasks were run: yes or no"),),
-            _yes("tasks: word", "tasks"),
-            _plain(("yes", "no")),
+            _yes_or_no("tasks: word", "tasks"),
+            _values_only(("yes", "no")),
         ),
         "method": Field(
             "way of scoring",
             (("method:v0.2", "scoring method of the card"),),
-            _word("method", "method", tuple(METHODS)),
-            _plain(reversed(METHODS)),
+            _one_of("method", "method", tuple(METHODS)),
+            _values_only(reversed(METHODS)),
             of_card=True,
         ),
         "contradiction": Field(
@@ -451,7 +451,7 @@ FIELDS: Final = MappingProxyType(
                 ("contradiction:in", "robots.txt shuts an agent out and the site serves it"),
                 ("contradiction", "either of the two"),
             ),
-            _member("contradiction", "contradictions", CONTRADICTIONS, "ranked AND "),
+            _list_holds("contradiction", "contradictions", CONTRADICTIONS, "ranked AND "),
             tuple(zip(CONTRADICTIONS, ("robots yes, site no", "robots no, site yes"), strict=True)),
             of_card=True,
             alone="ranked AND contradictions <> ''",
@@ -568,7 +568,7 @@ def _sequence(words: deque[_Word], depth: int) -> tuple[Term, ...]:
             joining = operator == "OR"
         else:
             opens = word.text in ("(", "-(") and not word.quoted
-            term = _inside(words, depth + 1) if opens else _term(word)
+            term = _parenthesised(words, depth + 1) if opens else _term(word)
             term = opposite(term) if negated != (word.text == "-(" and opens) else term
             if joining:
                 groups[-1].append(term)
@@ -583,10 +583,10 @@ def _sequence(words: deque[_Word], depth: int) -> tuple[Term, ...]:
     return tuple(any_of(group) for group in groups)
 
 
-def _inside(words: deque[_Word], depth: int) -> Term:
-    """Take what stands in parentheses, and the one that closes them."""
-    if depth > DEEPEST:
-        raise BadValue(f"The query has more than {DEEPEST} parentheses inside one another.")
+def _parenthesised(words: deque[_Word], depth: int) -> Term:
+    """Take the terms in parentheses and the closing one from the front of ``words``; return them as one condition."""
+    if depth > MAX_DEPTH:
+        raise BadValue(f"The query has more than {MAX_DEPTH} parentheses inside one another.")
     terms = _sequence(words, depth)
     if not words:
         raise BadValue("The query has a parenthesis that is not closed; to search for one, write it in quotes.")
@@ -599,11 +599,12 @@ def _inside(words: deque[_Word], depth: int) -> Term:
 def _term(word: _Word) -> Term:
     negated = word.text.startswith("-") and len(word.text) > 1 and not word.quoted
     body = word.text[1:] if negated else word.text
-    term = _positive(body, clean(word.text, 60), literal=word.quoted)
+    term = _unnegated(body, clean(word.text, 60), literal=word.quoted)
     return opposite(term) if negated else term
 
 
-def _positive(body: str, shown: str, *, literal: bool) -> Term:
+def _unnegated(body: str, shown: str, *, literal: bool) -> Term:
+    """Return the condition of a word without its minus; ``literal``: it is a text, ``shown``: the word for an error."""
     name, colon, value = body.partition(":")
     name = name.casefold()
     field = None if literal else FIELDS.get(name)
@@ -630,14 +631,14 @@ def _names_a_field(name: str, value: str) -> bool:
 
 
 def _hint(name: str, value: str) -> str:
-    """Return what may be meant by a field that does not exist."""
-    if meant := _of_a_name(name, value):
+    """Return a suggestion for a field that does not exist."""
+    if meant := _term_for_name(name, value):
         return f"write {meant}."
-    return nearest(MEANT.get(name, name), FIELDS, mark=":") or f"allowed are: {', '.join(FIELDS)}."
+    return nearest(FIELD_OF_COLUMN.get(name, name), FIELDS, mark=":") or f"allowed are: {', '.join(FIELDS)}."
 
 
-def _of_a_name(name: str, value: str) -> str:
-    """Return the term about an agent or a crawler called ``name``, empty where nothing is called so."""
+def _term_for_name(name: str, value: str) -> str:
+    """Return the term ``agent:name=…`` or ``crawler:name=…``, empty where neither has this ``name``."""
     if registry().surfaces_of(name):
         return f"agent:{name}={value or 'out'}"
     crawler = any(fold(name) in names_of(entry) for entry in registry().crawlers)
@@ -652,20 +653,20 @@ def _refuse_other_languages(body: str, shown: str) -> None:
     """Raise BadValue for a word in the form of a term of another query language, naming the form of this one."""
     if not _SIGN.search(body):
         return
-    right = _in_our_form(body)
+    right = _correction(body)
     raise BadValue(f"{shown!r} is not a term; {right}to search for this text, write it in double quotes.")
 
 
-def _in_our_form(body: str) -> str:
-    """Return what to write instead of ``body``, empty where nothing is near."""
+def _correction(body: str) -> str:
+    """Return what to write instead of ``body``, empty where there is no suggestion."""
     bare = body.lstrip("!+~")
     match = _COMPARISON.match(bare)
     name, sign, value = match.groups() if match else ("", "", "")
-    name = MEANT.get(name.casefold(), name)
+    name = FIELD_OF_COLUMN.get(name.casefold(), name)
     minus = "-" if body.startswith("!") or sign in ("!=", "<>") else ""
     if name.casefold() in FIELDS:
         return f"write {minus}{name.casefold()}:{sign if sign[0] in '<>' and sign != '<>' else ''}{value}; "
-    if match and (meant := _of_a_name(name, value)):
+    if match and (meant := _term_for_name(name, value)):
         return f"write {minus}{meant}; "
     if (bare != body and bare.partition(":")[0].casefold() in FIELDS) or minus:
         return f"write {minus}{bare}; "

@@ -22,7 +22,7 @@ LABELS: Final = {
 
 
 class Row(NamedTuple):
-    """One row: what it is about, its sign, a sentence, and its id."""
+    """One row: what it is about, the ``word`` of its sign (``good``, ``warn``…), a sentence, and its id."""
 
     label: str
     word: str
@@ -31,17 +31,17 @@ class Row(NamedTuple):
 
 
 def lead(reads: Reads, page: PageFacts | None = None) -> str:
-    """Return the figures of a page in one sentence; ``page``: the homepage as a browser got it."""
+    """Return the figures of a page in a few sentences; ``page``: the homepage as a browser got it."""
     if reads.problem:
         return f"The page could not be read: {reads.problem}."
     of = f"{reads.html:,} bytes of HTML give {count(reads.words, 'word')}, about {count(reads.tokens, 'token')}"
     ratio = f" ({reads.html / reads.tokens:,.1f} bytes of HTML for each token of text)" if reads.tokens else ""
-    whose_page = f"as {whose(reads.client)} got it" if reads.client else "from a file"
-    return f"The page {whose_page}: {of}{ratio}.{_share(reads, page)} {NOT_TESTED}"
+    whose_page = f"as {client_label(reads.client)} got it" if reads.client else "from a file"
+    return f"The page {whose_page}: {of}{ratio}.{_share_phrase(reads, page)} {NOT_TESTED}"
 
 
-def _share(reads: Reads, page: PageFacts | None) -> str:
-    """Return how much of the text that a browser shows is in what can be seen of a page; empty where that is little."""
+def _share_phrase(reads: Reads, page: PageFacts | None) -> str:
+    """Return which share of the text in a browser the page has; empty where a browser shows too little to compare."""
     if page is None or (page.rendered is None and page.seen_by not in ("", REAL)):
         return ""
     shown, where = page.readable, "in the HTML that a browser gets"
@@ -52,54 +52,54 @@ def _share(reads: Reads, page: PageFacts | None) -> str:
     return f" It has {min(100, round(100 * reads.seen / shown))} % of the text {where}."
 
 
-def whose(client: str) -> str:
-    """Return whose page it is."""
+def client_label(client: str) -> str:
+    """Return the name of the agent whose page it is, else ``a browser``."""
     agent = next((agent for agent in registry().live if agent.key == client), None)
     return agent.label if agent else "a browser"
 
 
 def rows(reads: Reads) -> Iterator[Row]:
-    """Yield the facts of a page, then what is lost and what is added."""
+    """Yield the facts of a page, then what readers lose, what they add, and the versions in Markdown."""
     for fact in reads.facts:
-        yield _fact(fact)
-    yield from _lost(reads)
+        yield _fact_row(fact)
+    yield from _other_rows(reads)
 
 
-def _fact(fact: Fact) -> Row:
+def _fact_row(fact: Fact) -> Row:
     label, key = LABELS[fact.kind], f"reads-{fact.kind}"
     if fact.alone:
         drop = share(lambda tool: tool.reading != "html")
         return Row(label, "warn", f"{fact.value} stands in {fact.alone} alone; {drop} drop it.", f"{key}-alone")
     where = joined(fact.where) or "no text"
-    return Row(label, "good" if fact.at >= 0 else "warn", f"{fact.value}: in {where}{_place(fact.at)}.", key)
+    return Row(label, "good" if fact.at >= 0 else "warn", f"{fact.value}: in {where}{_position_phrase(fact.at)}.", key)
 
 
-def _place(at: int) -> str:
+def _position_phrase(at: int) -> str:
     if at < 0:
         return ""
-    cuts = [cut for cut in cut_places() if cut <= at]
+    cuts = [cut for cut in cut_letters() if cut <= at]
     cut = f", after {joined(f'{cut_at:,}' for cut_at in cuts)}, where some readers cut" if cuts else ""
     return f", at letter {at + 1:,} of all text{cut}"
 
 
-def cut_places() -> list[int]:
-    """Return the letters at which a tool cuts, in order."""
+def cut_letters() -> list[int]:
+    """Return the numbers of letters after which some tool cuts a page, in order."""
     return sorted({tool.cut for tool in table().tool if tool.cut})
 
 
-def given_on() -> str:
-    """Return how many tools give hidden text on, by the way it is hidden."""
+def hidden_text_phrase() -> str:
+    """Return a clause: how many open readers pass hidden text on to the model."""
     ways = sorted(number(lambda tool, way=way: way in tool.keeps) for way in ("hidden", "inline", "class"))  # type: ignore[misc]
     return f"{ways[0]} to {ways[-1]} of {len(table().tool)} open readers that we ran give it on, by how it is hidden"
 
 
-def _lost(reads: Reads) -> Iterator[Row]:
+def _other_rows(reads: Reads) -> Iterator[Row]:
     if reads.hidden:
-        text = f"{count(reads.hidden, 'letter')} that a person does not see; {given_on()}."
-        yield Row("Hidden text", "warn", text + _quoted(reads.hidden_text), "reads-hidden")
+        text = f"{count(reads.hidden, 'letter')} that a person does not see; {hidden_text_phrase()}."
+        yield Row("Hidden text", "warn", text + _in_quotes(reads.hidden_text), "reads-hidden")
     if reads.commands:
         text = "Hidden text speaks to agents. These are the site's words, shown and never followed:"
-        yield Row("To agents", "critical", text + _quoted(reads.commands), "reads-commands")
+        yield Row("To agents", "critical", text + _in_quotes(reads.commands), "reads-commands")
     if reads.silent:
         text = f"{reads.silent} of {count(reads.pictures, 'picture')} without alternative text: what they show is lost."
         yield Row("Pictures", "warn", text, "reads-pictures")
@@ -125,7 +125,7 @@ def _keeps_noscript(tool: OpenAgent) -> bool:
     return "noscript" in tool.keeps
 
 
-def _quoted(pieces: Sequence[str]) -> str:
+def _in_quotes(pieces: Sequence[str]) -> str:
     return "".join(f" “{piece}”" for piece in pieces)
 
 
@@ -186,10 +186,10 @@ def _why(exchange: Exchange, client: OpenClient, word: str) -> str:
         answer = "robots.txt keeps it out, and it asks for that before each page"
     takes = [tool.key for tool in table().tool if tool.key in client.tools and tool.refused == "words"]
     then = f"; {joined(takes)} {'takes' if len(takes) == 1 else 'take'} the words of a refusal for the page"
-    return f"{answer}, as {_name(client.user_agent)}{then if takes and word in SHUT - {TOLD_NO} else ''}"
+    return f"{answer}, as {_product_name(client.user_agent)}{then if takes and word in SHUT - {TOLD_NO} else ''}"
 
 
-def _name(user_agent: str) -> str:
-    """Return by what a User-Agent is known: its first product, the browser's where it begins as browsers do."""
+def _product_name(user_agent: str) -> str:
+    """Return the product of a User-Agent: its first one, ``Chrome/…`` of one that begins as browsers do."""
     browser = re.search(r"Chrome/\d+", user_agent)
     return browser[0] if browser else user_agent.partition(" ")[0]

@@ -103,7 +103,7 @@ def _homepage(observations: Observations, site: Origin, access: ScanPolicy) -> U
     if access.private_fields():
         return start  # the user's own fields go to the scanned origin alone
     try:
-        last = probes.follow(start, observations.browser.url, access)
+        last = probes.redirect_target(start, observations.browser.url, access)
     except Unfollowed:
         return start
     return last if target.same_site(site, last.origin) else start
@@ -180,7 +180,7 @@ class _Asker:
         paths: dict[str, None] = {}
         for address in addresses:
             with suppress(Unfollowed):
-                url = probes.follow(self.home, address, self.access)
+                url = probes.redirect_target(self.home, address, self.access)
                 if url.origin == self.home.origin:
                     paths[url.path] = None
         return list(paths)

@@ -58,8 +58,8 @@ class Unfollowed(Exception):
         self.detail = detail
 
 
-def follow(base: Url, location: str, access: ScanPolicy) -> Url:
-    """Return where ``location``, sent by ``base``, leads. Raises Unfollowed."""
+def redirect_target(base: Url, location: str, access: ScanPolicy) -> Url:
+    """Return the address that ``location``, a field of the answer from ``base``, means. Raises Unfollowed."""
     location = location.strip(" \t")
     if not location:
         raise Unfollowed("redirect-target", "it redirects without saying where to")
@@ -130,8 +130,8 @@ def _decoded(authority: str) -> str:
 
 
 MAX_COOKIES: Final = 50
-MAX_COOKIE: Final = 4096
-MAX_HEADER: Final = 8192
+MAX_COOKIE_BYTES: Final = 4096
+MAX_COOKIE_HEADER_BYTES: Final = 8192
 """Limits in cookies and bytes (RFC 6265 6.1 asks for at least 50 and 4,096)."""
 _PAIR: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+=[\x21-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e ]*")
 
@@ -154,31 +154,31 @@ class CookieJar:
         cookies = _SetCookies()
         for name, value in fields:
             pair = value.partition(";")[0].strip()
-            if name == "set-cookie" and value.isascii() and len(pair) <= MAX_COOKIE and _PAIR.fullmatch(pair):
+            if name == "set-cookie" and value.isascii() and len(pair) <= MAX_COOKIE_BYTES and _PAIR.fullmatch(pair):
                 cookies["Set-Cookie"] = value
         if cookies:
-            self._jar.extract_cookies(cookies, _request(origin, path))  # type: ignore[arg-type]
+            self._jar.extract_cookies(cookies, _cookie_request(origin, path))  # type: ignore[arg-type]
 
     def header(self, origin: Origin, path: str) -> str:
         """Return the Cookie header for a request, empty when there is none."""
-        request = _request(origin, path)
+        request = _cookie_request(origin, path)
         self._jar.add_cookie_header(request)
         cookies = (request.get_header("Cookie") or "").split("; ")[:MAX_COOKIES]
-        while sum(map(len, cookies)) + 2 * len(cookies) > MAX_HEADER:
+        while sum(map(len, cookies)) + 2 * len(cookies) > MAX_COOKIE_HEADER_BYTES:
             cookies.pop()
         return "; ".join(cookies)
 
 
-def _request(origin: Origin, path: str) -> urllib.request.Request:
+def _cookie_request(origin: Origin, path: str) -> urllib.request.Request:
     return urllib.request.Request(f"{origin}{path}")  # noqa: S310 (nothing is opened)
 
 
 MAX_URL: Final = 500
 """Characters of an address that are recorded."""
-LETTERS: Final = 10_000
-"""Readable characters that are counted of a page that sends its reader on."""
-SMALL: Final = 1 << 17
-"""Bytes of a body that are read beside the others of its scan, however many."""
+MAX_COUNTED_LETTERS: Final = 10_000
+"""Readable characters that are counted at most of a page that refreshes to another one."""
+SMALL_BODY_BYTES: Final = 1 << 17
+"""Bytes up to which the bodies of one scan are read side by side; larger ones one at a time."""
 _RAW_FACTOR: Final = 2
 """Bytes read from the network for each byte of body that may be kept."""
 
@@ -205,7 +205,7 @@ class ProbePlan:
 
 
 def planned(name: str, url: Url, fields: Fields, limits: Limits, site: Origin) -> ProbePlan:
-    """Return what to ask for the probe ``name`` of ``site``, a homepage or a file."""
+    """Return the plan of the probe ``name`` of ``site``: a homepage or a file, with its limit of bytes."""
     if name not in FILE_PROBES:
         return ProbePlan(name, url, fields, limits.page, site=site, page=True)
     cap = limits.robots if name == "robots" else limits.file
@@ -277,7 +277,7 @@ async def probe(client: HttpClient, plan: ProbePlan, access: ScanPolicy, *, limi
 async def _run(client: HttpClient, plan: ProbePlan, access: ScanPolicy, answer: Answer) -> None:
     jar = CookieJar()
     cookie = ""
-    most = min(access.limits.redirects, access.limits.redirects if plan.redirects is None else plan.redirects)
+    max_redirects = min(access.limits.redirects, access.limits.redirects if plan.redirects is None else plan.redirects)
     visited = {(str(plan.url), cookie)}
     while True:
         own = access.private_fields() if _is_site(answer.url.origin, plan.site) else ()
@@ -298,19 +298,19 @@ async def _run(client: HttpClient, plan: ProbePlan, access: ScanPolicy, answer: 
         try:
             if redirected:
                 answer.hops.append(hop)
-            after = follow(answer.url, location, access)
+            after = redirect_target(answer.url, location, access)
             jar.take(answer.url.origin, answer.url.path, answer.headers)
             cookie = jar.header(after.origin, after.path)
             if (str(after), cookie) in visited:
                 raise Unfollowed("redirect-loop", "it redirects in a circle")
-            if len(answer.hops) > most:
-                raise Unfollowed("redirect-loop", f"it redirects more than {most} times")
+            if len(answer.hops) > max_redirects:
+                raise Unfollowed("redirect-loop", f"it redirects more than {max_redirects} times")
         except Unfollowed:
             if redirected:
                 raise
             return  # a browser stays on the page
         if not redirected:
-            letters = markup.readable(to_utf8(answer.body, answer.content_type), LETTERS)
+            letters = markup.readable(to_utf8(answer.body, answer.content_type), MAX_COUNTED_LETTERS)
             answer.hops.append(msgspec.structs.replace(hop, letters=letters))
             answer.body, answer.cut = b"", False
         visited.add((str(after), cookie))
@@ -322,7 +322,7 @@ def _header(answer: Answer, name: str) -> str:
 
 
 def _refresh(plan: ProbePlan, answer: Answer) -> str:
-    """Return where a page sends its reader by itself, empty for nowhere; a test for humans is where the way ends."""
+    """Return where the page refreshes to, empty for nowhere; a test for humans is never left."""
     if not plan.page or not 200 <= answer.status <= 299:
         return ""
     location = markup.refresh(answer.body, _header(answer, "refresh"))
@@ -371,7 +371,7 @@ async def _take_body(reply: Reply, plan: ProbePlan, answer: Answer, large: BodyL
                 if len(body) > plan.cap or raw > _RAW_FACTOR * plan.cap:
                     answer.cut = True
                     break
-                if before <= SMALL < len(body):
+                if before <= SMALL_BODY_BYTES < len(body):
                     await place.enter_async_context(large.place())
             else:
                 answer.cut = not all(decoder.whole for decoder in chain)

@@ -735,7 +735,7 @@ class _Scan:
         twins: dict[bytes, Twin] = {}
         for by, where, sent in asks:
             with suppress(Unfollowed):
-                url = probes.follow(page.url, where, self._access)
+                url = probes.redirect_target(page.url, where, self._access)
                 if not (same_site(url.origin, page.url.origin) and self._has_time(1)):
                     continue
                 await asyncio.sleep(self._access.limits.pace)
@@ -1095,7 +1095,7 @@ class _Scan:
         """Ask again with signatures for an agent that was turned away, each time alone and on a fresh connection."""
         self._tell_again(name, "with signatures")
         first, profile = self._done[name], profiles.profile(name)
-        url = probes.follow(Url(self.origin, "/"), first.url, self._access)
+        url = probes.redirect_target(Url(self.origin, "/"), first.url, self._access)
         served: list[Exchange] = []
 
         async def ask(fields: Mapping[str, str]) -> Exchange:

@@ -21,7 +21,7 @@ from aui_tui.model.observations import READABLE_ENOUGH, UNFOLLOWED
 from aui_tui.model.registry import registry
 from aui_tui.scan import agent_files, charset, decode, markup, page, probes, robots, target, walls
 from aui_tui.scan.policy import PUBLIC
-from aui_tui.scan.probes import MAX_HEADER, CookieJar, Unfollowed, Url
+from aui_tui.scan.probes import MAX_COOKIE_HEADER_BYTES, CookieJar, Unfollowed, Url
 from aui_tui.scan.target import WEB_PORTS, Origin
 from aui_tui.text import clean
 from tests.cards import SAMPLES
@@ -155,7 +155,7 @@ def read_codec(data: bytes) -> None:
 def read_location(data: bytes) -> None:
     """An address on the public web in plain ASCII, or a word and a clean sentence that say why not."""
     try:
-        found = probes.follow(HOME, data.decode("utf-8", "replace"), PUBLIC)
+        found = probes.redirect_target(HOME, data.decode("utf-8", "replace"), PUBLIC)
     except Unfollowed as error:
         refusal = error
     else:
@@ -196,7 +196,7 @@ def read_cookie(data: bytes) -> None:
         sent = jar.header(Origin("http", host, 80), f"/{path}")
         assert sent.isascii()
         assert all(char.isprintable() for char in sent)
-        assert len(sent) <= MAX_HEADER
+        assert len(sent) <= MAX_COOKIE_HEADER_BYTES
 
 
 def read_recording(data: bytes) -> None:

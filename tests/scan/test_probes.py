@@ -12,15 +12,15 @@ import pytest
 from aui_tui.scan.network import BodyLimiter, HttpClient, Reply
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
 from aui_tui.scan.probes import (
+    MAX_COOKIE_HEADER_BYTES,
     MAX_COOKIES,
-    MAX_HEADER,
-    SMALL,
+    SMALL_BODY_BYTES,
     CookieJar,
     ProbePlan,
     Unfollowed,
     Url,
-    follow,
     probe,
+    redirect_target,
 )
 from aui_tui.scan.target import Origin
 
@@ -70,7 +70,7 @@ BASE = Url(Origin("https", "shop.com", 443), "/a/b?c")
     ],
 )
 def test_a_redirect_to_a_public_place_is_followed(location: str, reached: str) -> None:
-    assert str(follow(BASE, location, PUBLIC)) == reached
+    assert str(redirect_target(BASE, location, PUBLIC)) == reached
 
 
 @pytest.mark.parametrize(
@@ -117,13 +117,16 @@ def test_a_redirect_to_a_public_place_is_followed(location: str, reached: str) -
 )
 def test_a_redirect_that_leads_elsewhere_is_not_followed(location: str, kind: str) -> None:
     with pytest.raises(Unfollowed) as caught:
-        follow(BASE, location, PUBLIC)
+        redirect_target(BASE, location, PUBLIC)
     assert caught.value.kind == kind
     assert caught.value.detail.startswith("it redirects")
 
 
 def test_the_private_switch_lets_redirects_lead_anywhere() -> None:
-    assert str(follow(BASE, "http://localhost:8080/x", ScanPolicy(allow_private=True))) == "http://localhost:8080/x"
+    assert (
+        str(redirect_target(BASE, "http://localhost:8080/x", ScanPolicy(allow_private=True)))
+        == "http://localhost:8080/x"
+    )
 
 
 HOME = Origin("https", "www.shop.com", 443)
@@ -175,7 +178,7 @@ def test_a_later_value_replaces_and_max_age_0_deletes() -> None:
 def test_a_flood_is_bounded() -> None:
     found = jar(*(f"c{number}={'v' * 400}" for number in range(1200)))
     sent = found.header(HOME, "/")
-    assert len(sent) <= MAX_HEADER
+    assert len(sent) <= MAX_COOKIE_HEADER_BYTES
     assert sent.count("=") <= MAX_COOKIES
 
 
@@ -198,12 +201,12 @@ class Pieces:
         yield Reply(200, [], "HTTP/1.1", chunks())
 
 
-@pytest.mark.parametrize(("size", "order"), [(SMALL + 1, "abcaabbcc"), (SMALL // 3, "abcabcabc")])
+@pytest.mark.parametrize(("size", "order"), [(SMALL_BODY_BYTES + 1, "abcaabbcc"), (SMALL_BODY_BYTES // 3, "abcabcabc")])
 async def test_of_large_bodies_one_is_read_at_a_time(size: int, order: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aui_tui.scan.network.client.PATIENCE", 30.0)
     pieces = Pieces(size)
     async with asyncio.TaskGroup() as group:
         for name in "abc":
-            plan = ProbePlan(name, Url(HOME, f"/{name}"), (), 4 * SMALL)
+            plan = ProbePlan(name, Url(HOME, f"/{name}"), (), 4 * SMALL_BODY_BYTES)
             group.create_task(probe(cast("HttpClient", pieces), plan, PUBLIC))
     assert "".join(pieces.taken) == order

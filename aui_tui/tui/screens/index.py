@@ -172,8 +172,8 @@ class IndexScreen(DashboardScreen[None]):
         self.reload(keep=not untouched)
 
     def _aged(self, _count: int) -> None:
-        self.table.age()
-        self.query_one(PreviewPane).age()
+        self.table.redraw_ages()
+        self.query_one(PreviewPane).redraw_ages()
 
     # Reading the list
 

@@ -13,7 +13,7 @@ from textual.content import Content
 
 from aui_tui.model.open_agents import table
 from aui_tui.model.reads import KINDS, Reading
-from aui_tui.report.reads import cut_places
+from aui_tui.report.reads import cut_letters
 from aui_tui.text import count, wrap
 from aui_tui.tui.bindings import READS
 from aui_tui.tui.context import attempt, start
@@ -147,7 +147,7 @@ def lines(reading: Reading, size: int, commands: Sequence[str] = ()) -> Iterator
     if not reading.text:
         yield paragraph(f"No {reading.kind}: {reading.problem}.", size)
         return
-    cuts = [place for place in cut_places() if place < len(reading.text)]
+    cuts = [place for place in cut_letters() if place < len(reading.text)]
     places = {fact.at: fact.value for fact in reading.facts if fact.at >= 0}
     at = 0
     for number, line in enumerate(reading.text.split("\n")):

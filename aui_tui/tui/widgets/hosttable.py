@@ -87,8 +87,8 @@ class HostTable(ScrollView, can_focus=True):
         self.set_reactive(HostTable.virtual_size, size)
         self.vertical_scrollbar.window_virtual_size = size.height
 
-    def age(self) -> None:
-        """Draw the ages of this moment."""
+    def redraw_ages(self) -> None:
+        """Draw the ages of the scans anew, as of now."""
         self._now = self._clock()
         self.refresh()
 

@@ -1,4 +1,4 @@
-"""The preview: the host under the cursor of the list, at once from its row, and whole when the cursor rests."""
+"""The preview of the host under the cursor: first from its row, then its whole card once the cursor rests."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.words import signed
 
-REST: Final = 0.15
+REST_SECONDS: Final = 0.15
 """Seconds that the cursor rests on a row before its whole card is read."""
 
 
 class PreviewPane(RowList, can_focus=False):
-    """Draws a row at once, and everything known of its host when the cursor rests."""
+    """Draws a row at once, and the whole card of its host once the cursor rests."""
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0))
     """Its place comes from the style sheet, so other rows, unlike Textual's own, do not lay out the screen again."""
@@ -41,7 +41,7 @@ class PreviewPane(RowList, can_focus=False):
         self._report: HostReport | None = None
 
     def follow(self, row: Row | None) -> None:
-        """Show another row, None for an empty list."""
+        """Show ``row``, None for an empty list; read its card when the cursor has rested."""
         same = row is not None and self._row == row
         self._row = row
         self.set_class(row is None, "-empty")
@@ -50,19 +50,20 @@ class PreviewPane(RowList, can_focus=False):
         if not same:
             self._draw(None)
         if row is not None:
-            start(self, "preview", self._rest, row.summary.host)
+            start(self, "preview", self._read_card_after_rest, row.summary.host)
 
     def on_show(self) -> None:
         self.follow(self._row)
 
-    async def _rest(self, host: str) -> None:
-        await asyncio.sleep(REST)
+    async def _read_card_after_rest(self, host: str) -> None:
+        """Wait REST_SECONDS, then read and draw the card, unless the cursor is on another host by then."""
+        await asyncio.sleep(REST_SECONDS)
         report, _ = await attempt(self._dashboard_context.service.site(host))
         if report is not None and self._row is not None and self._row.summary.host == report.card.host:
             self._draw(report)
 
-    def age(self) -> None:
-        """Draw the ages of this moment."""
+    def redraw_ages(self) -> None:
+        """Draw the ages of the scans anew, as of now."""
         self._draw(self._report, top=False)
 
     def _draw(self, report: HostReport | None, *, top: bool = True) -> None:
@@ -78,7 +79,7 @@ class PreviewPane(RowList, can_focus=False):
 def preview(row: Row, report: HostReport | None, size: int, now: float, *, tasks: bool = True) -> list[ListEntry]:
     """Return the pane laid out to ``size`` cells; ``report`` is None until it has been read.
 
-    ``tasks``: they can be tried here.
+    ``tasks``: this service can run the tasks.
     """
     summary = row.summary
     if report is None:
