@@ -257,7 +257,7 @@ async def probe(client: HttpClient, plan: ProbePlan, access: ScanPolicy, *, limi
             await _run(client, plan, access, answer)
     except TimeoutError:
         if answer.status == 0:
-            answer.error, answer.detail = "timeout", f"no answer within {access.limits.probe:g} s"
+            answer.error, answer.detail = "timeout", f"no answer within {round(limit, 0 if limit >= 10 else 1):g} s"
         else:
             answer.cut = True
     except NetworkError as error:

@@ -9,8 +9,9 @@ from typing import cast
 
 import pytest
 
-from aui_tui.scan.network import BodyLimiter, HttpClient, Reply
-from aui_tui.scan.policy import PUBLIC, ScanPolicy
+from aui_tui.model.observations import BROWSER
+from aui_tui.scan.network import BodyLimiter, HttpClient, Network, Reply
+from aui_tui.scan.policy import PUBLIC, ConnectTo, ScanPolicy
 from aui_tui.scan.probes import (
     MAX_COOKIE_HEADER_BYTES,
     MAX_COOKIES,
@@ -210,3 +211,20 @@ async def test_of_large_bodies_one_is_read_at_a_time(size: int, order: str, monk
             plan = ProbePlan(name, Url(HOME, f"/{name}"), (), 4 * SMALL_BODY_BYTES)
             group.create_task(probe(cast("HttpClient", pieces), plan, PUBLIC))
     assert "".join(pieces.taken) == order
+
+
+async def test_a_probe_without_an_answer_says_how_long_it_waited() -> None:
+    async def wait(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await closing.wait()
+        writer.close()
+
+    closing = asyncio.Event()
+    server = await asyncio.start_server(wait, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    access = ScanPolicy(connect_to=(ConnectTo("", None, "127.0.0.1", port),))
+    plan = ProbePlan(BROWSER, Url(Origin("http", "shop.com", 80), "/"), (("User-Agent", "x"),), 1000)
+    async with Network(access) as network, network.client() as client:
+        answer = await probe(client, plan, access, limit=0.2)
+    closing.set()
+    server.close()
+    assert (answer.error, answer.detail) == ("timeout", "no answer within 0.2 s")
