@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from playwright.async_api import Page, Response
 
 PAGE_SECONDS: Final = 12.0
-"""Seconds until the page has come."""
+"""Seconds for the page to begin to arrive."""
 PASS_SECONDS: Final = 10.0
 """Seconds for a challenge to pass, as a person would wait."""
 ALLOWANCE: Final = Allowance(requests=120, bytes=15_000_000, host=PAGE_SECONDS + PASS_SECONDS)
 
 
 class InstalledChromium:
-    """The installed Chromium, started when it is first asked; ``missing`` says what there is not, empty for nothing."""
+    """The installed Chromium, started when it is first asked; ``missing``: what is not installed, or empty."""
 
     def __init__(self) -> None:
         self._browser = Browser()
@@ -48,14 +48,14 @@ class InstalledChromium:
         A challenge has PASS_SECONDS to pass; the page after it is what people get.
         """
         answer, began = Answer(BROWSER, url), time.monotonic()
-        fence = Fence(self._browser, _no_rules, str(url.origin), access, ALLOWANCE)
+        fence = Fence(self._browser, _empty_robots, str(url.origin), access, ALLOWANCE)
         try:
             context = await fence.fresh(user_agent)
             self.name = self._browser.name.partition(".")[0]
             tab = await context.new_page()
             await fence.attach(tab)
             fence.opening = str(url)
-            await _read(tab, str(url), answer)
+            await _open_page(tab, str(url), answer)
         except AuiError as error:
             answer.error, answer.detail = "connect", str(error).rstrip(".")
         finally:
@@ -68,11 +68,13 @@ class InstalledChromium:
         await self._browser.aclose()
 
 
-async def _no_rules(origin: str) -> Robots | None:
+async def _empty_robots(origin: str) -> Robots | None:
+    """Return a robots.txt without rules: a browser that a person uses obeys none."""
     return robots.parse(b"")
 
 
-async def _read(tab: Page, url: str, answer: Answer) -> None:
+async def _open_page(tab: Page, url: str, answer: Answer) -> None:
+    """Open ``url`` in ``tab``, give a challenge time to pass, and put the last document into ``answer``."""
     documents: list[Response] = []
 
     def note(response: Response) -> None:
@@ -89,7 +91,7 @@ async def _read(tab: Page, url: str, answer: Answer) -> None:
     while documents:
         if len(documents) > number:
             number = len(documents)
-            read = await _take(documents[-1], answer)
+            read = await _copy_response(documents[-1], answer)
         challenged = walls.recognise(answer.status, answer.mapping(), answer.body, str(answer.url)) is not None
         if read and not challenged:
             return
@@ -100,8 +102,8 @@ async def _read(tab: Page, url: str, answer: Answer) -> None:
         await asyncio.sleep(0.25)
 
 
-async def _take(response: Response, answer: Answer) -> bool:
-    """Put the last document into ``answer``: its status, fields and body as sent; False when it has gone by then."""
+async def _copy_response(response: Response, answer: Answer) -> bool:
+    """Put ``response`` into ``answer``: status, fields and body as sent; return False where the body is gone."""
     try:
         headers, body = await response.all_headers(), await response.body()
     except Exception:  # a redirect, or a page that has gone, has no body

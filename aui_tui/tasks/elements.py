@@ -11,8 +11,8 @@ from aui_tui.tasks.outline import Node
 from aui_tui.tasks.page import ACT, Page
 from aui_tui.tasks.vocabulary import MAIL, words
 
-KEPT: Final = 0.15
-"""Seconds after which a value must still be there."""
+SETTLE_SECONDS: Final = 0.15
+"""Seconds that scripts have to change a value back after it was entered."""
 TICKED: Final = frozenset({"checkbox", "radio", "switch"})
 PICKED: Final = frozenset({"option", "gridcell", "button", "menuitem"})
 """Roles of what a calendar or list offers."""
@@ -52,7 +52,7 @@ async def fill(page: Page, control: Control) -> bool | None:
             if about["type"] == "file":
                 upload = {"name": "note.txt", "mimeType": "text/plain", "buffer": b"Ada Lovelace"}
                 is_kept = await page.takes(node, lambda element: element.set_input_files(upload, timeout=1000 * ACT))
-                return is_kept and bool(await _kept(page, node))
+                return is_kept and bool(await _answer_after_settling(page, node))
             if about["readonly"]:
                 return await _pick(page, node)
             if node.role in ("slider", "listbox") and about["tag"] != "INPUT":
@@ -65,21 +65,21 @@ async def fill(page: Page, control: Control) -> bool | None:
         return False
 
 
-async def _kept(page: Page, node: Node, question: str = "value") -> Any:
-    """Return what a control holds a moment after it was operated: its value, or what answers another question."""
-    await asyncio.sleep(KEPT)
+async def _answer_after_settling(page: Page, node: Node, question: str = "value") -> Any:
+    """Return the value of a control SETTLE_SECONDS after it was operated, or the answer to another ``question``."""
+    await asyncio.sleep(SETTLE_SECONDS)
     return await page.ask(node, question)
 
 
 async def _tick(page: Page, node: Node) -> bool:
     was = await page.ask(node, "checked")
     await page.click(node)
-    now = await _kept(page, node, "checked")
+    now = await _answer_after_settling(page, node, "checked")
     if now == was and not (node.role == "radio" and was):
         if not await page.focus(node):
             return False
         await page.press("Space")
-        now = await _kept(page, node, "checked")
+        now = await _answer_after_settling(page, node, "checked")
     return bool(now) if node.role == "radio" else now is not None and now != was
 
 
@@ -93,7 +93,7 @@ async def _select(page: Page, node: Node) -> bool:
 
 async def _set(page: Page, node: Node, act: Callable[[Any], Awaitable[object]], value: str) -> bool:
     """Say whether ``act`` gives a control ``value``, and it is kept."""
-    return await page.takes(node, act) and bool(await _kept(page, node) == value)
+    return await page.takes(node, act) and bool(await _answer_after_settling(page, node) == value)
 
 
 async def _by_keys(page: Page, node: Node, *keys: str) -> bool:
@@ -102,7 +102,7 @@ async def _by_keys(page: Page, node: Node, *keys: str) -> bool:
     if await page.focus(node):
         for key in keys:
             await page.press(key)
-            if [await _kept(page, node), await _kept(page, node, "chosen")] != was:
+            if [await _answer_after_settling(page, node), await _answer_after_settling(page, node, "chosen")] != was:
                 return True
     return False
 
@@ -115,7 +115,7 @@ async def _pick(page: Page, node: Node) -> bool | None:
     before = {entry.ref for entry in (await page.look()).nodes}
     if not await page.click(node):
         return False
-    await asyncio.sleep(4 * KEPT)
+    await asyncio.sleep(4 * SETTLE_SECONDS)
     fresh = [
         entry for entry in (await page.look()).nodes if entry.ref and entry.ref not in before and not entry.disabled
     ]
@@ -125,7 +125,7 @@ async def _pick(page: Page, node: Node) -> bool | None:
     days = [entry for entry in named if _DAY.fullmatch(entry.name or entry.text)]
     for choice in (days or named)[:1]:
         await page.click(choice)
-        if await _kept(page, node):
+        if await _answer_after_settling(page, node):
             return True
     return await _by_keys(page, node, "ArrowDown", "ArrowRight", "Enter") or None
 
@@ -138,7 +138,7 @@ async def _type(page: Page, node: Node, about: dict[str, Any]) -> bool:
         if not await page.type(node, text, keys=keys):
             return False
         await page.press("Tab")
-        value = str(await _kept(page, node) or "")
+        value = str(await _answer_after_settling(page, node) or "")
         if value.strip() and (value != was or value == text):  # a mask may have written it in its own way
             return True
         if node.role == "combobox" and await page.type(node, text) and await _option(page, node):
@@ -172,12 +172,12 @@ async def _option(page: Page, node: Node) -> bool:
         choice = await _first_option(page)
     if choice is None or not await page.click(choice):
         return False
-    value = str(await _kept(page, node) or "")
+    value = str(await _answer_after_settling(page, node) or "")
     return bool(words(value) & words(choice.name)) or (bool(value) and value in choice.name)
 
 
 async def _first_option(page: Page) -> Node | None:
-    await asyncio.sleep(2 * KEPT)
+    await asyncio.sleep(2 * SETTLE_SECONDS)
     return next(
         (option for option in (await page.look()).of("option") if option.ref and option.name and not option.disabled),
         None,

@@ -29,7 +29,7 @@ from aui_tui.scan.network import Routes, Stream, ssl_context
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.robots import Robots
 from aui_tui.scan.target import DEFAULT_PORTS, Origin
-from aui_tui.tasks.proxy import Allowance, Proxy, Refused, Usage, Wanted
+from aui_tui.tasks.proxy import Allowance, Proxy, ProxyRequest, Refused, Usage
 from aui_tui.tasks.vocabulary import acts
 from aui_tui.text import clean
 
@@ -57,8 +57,8 @@ PRESSES: Final = frozenset({"shut", "method", "acts"})
 """Reasons why a request ends here that a press, not an address, brings about."""
 _NUMBERS: Final = re.compile(rb"[0-9a-f-]{16,}|[\d.]+")
 """What differs each time in what a page sends by the clock: times, counts and identifiers."""
-KNOWN: Final = 10.0
-"""Seconds for which a request that may leave opens tunnels to its server."""
+TUNNEL_SECONDS: Final = 10.0
+"""Seconds after a request that may leave in which tunnels to its server are allowed."""
 MOST: Final = 1000
 """Requests that are noted one by one."""
 STAY: Final = """for (const kind of ["beforeunload", "pagehide", "unload", "visibilitychange"])
@@ -492,7 +492,7 @@ class Fence:
         if parts.scheme == "https":
             self._passed[parts.hostname or "", parts.port or 443] = time.monotonic()
 
-    async def _dial(self, request: Wanted) -> Stream:
+    async def _dial(self, request: ProxyRequest) -> Stream:
         """Return a connection to an address that a scan may dial. Raises Refused, InvalidHost, NetworkError."""
         scheme = "http" if request.path or request.port == DEFAULT_PORTS["http"] else "https"
         origin = Origin(scheme, request.host, request.port)
@@ -508,7 +508,7 @@ class Fence:
         except Unavailable as error:
             raise Refused(str(error)) from None
 
-    def _passes(self, request: Wanted) -> bool:
+    def _passes(self, request: ProxyRequest) -> bool:
         """Say whether the phase lets a connection be made: of what the interception did not see, only what may leave.
 
         A tunnel to the port of plain HTTP carries a WebSocket; any other leads where a request that may leave goes.
@@ -518,7 +518,7 @@ class Fence:
         if request.path:
             url = f"http://{request.host}:{request.port}{request.path}"
             return request.method in SAFE | {"OPTIONS"} or bool(self.query and not acts(url))
-        return time.monotonic() - self._passed.get((request.host, request.port), -KNOWN) < KNOWN
+        return time.monotonic() - self._passed.get((request.host, request.port), -TUNNEL_SECONDS) < TUNNEL_SECONDS
 
     async def _check_certificate(self, host: str, port: int) -> None:
         if (host, port) in self._trusted:

@@ -20,8 +20,8 @@ CANDIDATES: Final = 3
 PAUSE: Final = 0.5
 FAKES: Final = 3
 """Elements that react to a click and are not links, from which on the site is said to offer items so."""
-ASKED: Final = 20
-"""Texts of a closed shadow root that are asked whether they react."""
+MAX_POINTER_CHECKS: Final = 20
+"""Texts of a closed shadow root that are checked for the pointer of a link."""
 STEM: Final = 4
 """Letters of a word that stand for it with another ending."""
 
@@ -109,7 +109,7 @@ async def _nothing_to_follow(visit: Visit) -> TaskResult:
             facts = {"count": str(clickable["count"]), "example": clickable["example"]}
             return ended(reason, facts, url=outline.url, snippet=clickable["example"])
     apart = [node for node in outline.tree_only if node.text and not ACTIONABLE & set(node.path)]
-    hands = [node for node in apart[:ASKED] if await visit.page.ask(node, "hand")]
+    hands = [node for node in apart[:MAX_POINTER_CHECKS] if await visit.page.ask(node, "hand")]
     if len(hands) >= FAKES:
         facts = {"count": str(len(hands)), "example": f"“{clean(hands[0].text, 40)}”"}
         return ended("follow-clickable", facts, url=outline.url)

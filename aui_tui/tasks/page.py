@@ -79,7 +79,7 @@ class Untouched(Exception):
 
 
 class Closed(Exception):
-    """A document that must not be opened; ``why`` as in ``fence.Held``."""
+    """The fence held back a document, so the page does not open; ``why`` as in ``fence.Held``."""
 
     def __init__(self, held: Held) -> None:
         super().__init__(held.url)

@@ -54,8 +54,8 @@ class Refused(Exception):
     """A connection that the rules forbid; the text says why."""
 
 
-class Wanted(NamedTuple):
-    """What the browser asks the proxy for; ``path`` is empty for a tunnel."""
+class ProxyRequest(NamedTuple):
+    """One request of the browser to the proxy; ``path`` is empty for a tunnel (CONNECT)."""
 
     method: str
     host: str
@@ -78,7 +78,7 @@ class Proxy:
     It ends when ``usage``, which others may share, exhausts the ``allowance``.
     """
 
-    def __init__(self, dial: Callable[[Wanted], Awaitable[Stream]], allowance: Allowance, usage: Usage) -> None:
+    def __init__(self, dial: Callable[[ProxyRequest], Awaitable[Stream]], allowance: Allowance, usage: Usage) -> None:
         self._dial = dial
         self._allowance = allowance
         self.usage = usage
@@ -140,7 +140,7 @@ class Proxy:
             writer.transport.abort() if self.offline else writer.close()
 
     async def _carry(
-        self, request: Wanted, remote: Stream, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self, request: ProxyRequest, remote: Stream, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         if request.path:
             await remote.write(_head(request))
@@ -167,27 +167,27 @@ class Proxy:
             remote.abort()
 
 
-def _parse(head: bytes) -> Wanted:
+def _parse(head: bytes) -> ProxyRequest:
     line, *rest = head.decode("latin-1").split("\r\n")
     method, target, _ = line.split(" ", 2)
     pairs = (field.partition(":") for field in rest if field)
     fields = tuple((name.strip(), value.strip()) for name, _, value in pairs)
     if method == "CONNECT":
         url = urlsplit("//" + target)
-        return Wanted(method, url.hostname or "", url.port or 443, "", fields)
+        return ProxyRequest(method, url.hostname or "", url.port or 443, "", fields)
     url = urlsplit(target)
     if url.scheme != "http" or not url.hostname:
         raise ValueError(target)
-    return Wanted(method, url.hostname, url.port or 80, path_of(url), fields)
+    return ProxyRequest(method, url.hostname, url.port or 80, path_of(url), fields)
 
 
-def _head(request: Wanted) -> bytes:
+def _head(request: ProxyRequest) -> bytes:
     fields = [f"{name}: {value}" for name, value in request.fields if name.lower() not in PER_HOP]
     lines = [f"{request.method} {request.path} HTTP/1.1", *fields, "Connection: close", "", ""]
     return "\r\n".join(lines).encode("latin-1")
 
 
-def _body_length(request: Wanted) -> float:
+def _body_length(request: ProxyRequest) -> float:
     """Return how much the browser may send after the head: anything in a tunnel, else a body of known length."""
     if not request.path:
         return math.inf

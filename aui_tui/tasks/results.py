@@ -20,7 +20,7 @@ Hit = tuple[str, str]
 class SearchResult:
     """How asking the site for a word ended: ``outline`` is the page then, ``before`` the one before.
 
-    ``box``: the field. ``form``: what its form would do. ``found``: the results. ``why``: the reason why what was typed
+    ``box``: the field. ``form``: what its form would do. ``hits``: the results. ``why``: the reason why what was typed
     was not sent. ``failed``: an answer that the page asked for did not come. ``held``: it asked to send something, and
     that was held back.
     """
@@ -30,7 +30,7 @@ class SearchResult:
     form: Mapping[str, Any]
     outline: Outline
     before: Outline
-    found: set[Hit] = field(default_factory=set)
+    hits: set[Hit] = field(default_factory=set)
     why: str = ""
     failed: bool = False
     held: bool = False
@@ -38,7 +38,7 @@ class SearchResult:
     @property
     def moved(self) -> bool:
         """It led to another page, or gave results."""
-        return self.outline.url != self.before.url or bool(self.found)
+        return self.outline.url != self.before.url or bool(self.hits)
 
     @property
     def reacted(self) -> bool:
@@ -95,4 +95,4 @@ def given_by_the_word(attempt: SearchResult, control: SearchResult, nonsense: st
     if vanished(attempt.outline, attempt.before):
         noise |= set(_hits(control.outline.main()))
     also = _without(noise, nonsense)
-    return {hit for hit in attempt.found - noise if not _without({hit}, attempt.query) & also}
+    return {hit for hit in attempt.hits - noise if not _without({hit}, attempt.query) & also}

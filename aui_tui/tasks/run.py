@@ -145,7 +145,7 @@ class _Run:
         live: TaskProgress | None,
         start: str,
     ) -> None:
-        self.seen, self.browser, self.allowance, self.live = observations, browser, allowance, live
+        self.observations, self.browser, self.allowance, self.live = observations, browser, allowance, live
         self.access, self.secrets, self.usage = access, access.secrets, Usage()
         self.rules: dict[str, asyncio.Future[robots.Robots | None]] = {}
         self.begun = time.monotonic()
@@ -162,14 +162,14 @@ class _Run:
 
     def _page(self) -> Page:
         """Return a tab behind a fence of its own; what it uses counts with the others."""
-        fence = Fence(self.browser, self._robots, self.seen.origin, self.access, self.allowance, self.usage)
+        fence = Fence(self.browser, self._robots, self.observations.origin, self.access, self.allowance, self.usage)
         self.fences.append(fence)
         return Page(fence)
 
     async def _robots(self, origin: str) -> robots.Robots | None:
         """Return robots.txt of ``origin``, read once."""
         if origin not in self.rules:
-            self.rules[origin] = asyncio.ensure_future(_rules(self.access, self.seen.origin, origin))
+            self.rules[origin] = asyncio.ensure_future(_rules(self.access, self.observations.origin, origin))
         return await asyncio.shield(self.rules[origin])
 
     def _usage(self) -> dict[str, int]:
@@ -353,7 +353,7 @@ class _Run:
         """Judge how the browser was received, and compare what it rendered with what was sent."""
         visit = self.visit
         door, status = await self._door(ending)
-        home = urlsplit(visit.home.url or self.seen.origin)
+        home = urlsplit(visit.home.url or self.observations.origin)
         robots_txt = await self._robots(f"{home.scheme}://{home.netloc}")
         rules = "unknown" if robots_txt is None else robots_txt.explain(EVERYBODY).effective
         self._note(door=door, status=status, robots=rules)
@@ -373,7 +373,7 @@ class _Run:
             return "read-password"
         if door != REFUSED:
             return "read-status"
-        served = not self.seen.exchanges or self.seen.browser.outcome == SERVED
+        served = not self.observations.exchanges or self.observations.browser.outcome == SERVED
         return "read-refused" if served else "read-refused-all"
 
     async def _door(self, ending: TaskResult) -> tuple[str, int]:

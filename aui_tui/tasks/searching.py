@@ -23,8 +23,8 @@ from aui_tui.text import clean, count
 
 NONSENSE: Final = "qzxvkj"
 QUERIES: Final = 2
-ASKED: Final = 6
-"""Texts that are asked whether they react to a click."""
+MAX_CLICK_CHECKS: Final = 6
+"""Texts that are checked for a reaction to a click."""
 TYPED: Final = 0.9
 """Seconds in which a script may begin to search for what was typed."""
 STARTED: Final = 0.3
@@ -88,7 +88,7 @@ async def search(visit: Visit) -> TaskResult:
         if attempt.why:
             return await visit.blame(f"search-{attempt.why}", attempt.box)
         tries.append(attempt)
-        if attempt.found or _jumped(visit, attempt):
+        if attempt.hits or _jumped(visit, attempt):
             control = control or await _control(visit, attempt)
             if isinstance(control, TaskResult):
                 raise Stuck(NOT_AGAIN)
@@ -117,7 +117,7 @@ async def _control(visit: Visit, attempt: SearchResult) -> SearchResult | TaskRe
     except (Closed, Stuck):
         return await _ask(visit, NONSENSE)
     visit.step("opened", note=f"the same address for “{NONSENSE}”", outline=outline)
-    return replace(attempt, query=NONSENSE, outline=outline, found=results(outline, NONSENSE, attempt.before))
+    return replace(attempt, query=NONSENSE, outline=outline, hits=results(outline, NONSENSE, attempt.before))
 
 
 async def _without_word(visit: Visit) -> TaskResult:
@@ -131,7 +131,7 @@ async def _without_word(visit: Visit) -> TaskResult:
 def _controlled(visit: Visit, attempt: SearchResult, control: SearchResult) -> TaskResult | None:
     """Return the ending of a search beside the ``control`` for a nonsense word; None when that gives the same."""
     fresh = given_by_the_word(attempt, control, NONSENSE)
-    visit.step("compared", note=f"{len(fresh)} of {len(attempt.found)} not given by a nonsense word")
+    visit.step("compared", note=f"{len(fresh)} of {len(attempt.hits)} not given by a nonsense word")
     if fresh:
         facts = {"results": count(len(fresh), "result"), "query": attempt.query}
         return ended("search-done", facts, url=attempt.outline.url)
@@ -210,7 +210,7 @@ async def _while_typing(visit: Visit, attempt: SearchResult) -> bool:
             outline = await page.look()
             hits = _leading(outline, attempt)
         if hits:
-            attempt.outline, attempt.found = outline, hits
+            attempt.outline, attempt.hits = outline, hits
             visit.step("saw", note=f"{count(len(hits), 'result')} while typing", outline=outline)
             return True
         waited = time.monotonic() - begin
@@ -236,7 +236,7 @@ async def _send(visit: Visit, attempt: SearchResult) -> None:
             await asyncio.sleep(BEGUN)
         outline = await page.settle()
         outline = await page.beside(tabs) or outline
-        attempt.outline, attempt.found = outline, results(outline, attempt.query, attempt.before)
+        attempt.outline, attempt.hits = outline, results(outline, attempt.query, attempt.before)
         visit.step("pressed", node, note=note, mark="done" if attempt.moved else "part", outline=outline)
 
     await page.press("Enter")
@@ -247,8 +247,8 @@ async def _send(visit: Visit, attempt: SearchResult) -> None:
             await see(go)
     documents = (held for held in fence.held[begun:] if held.document)
     stopped = [held.why for held in documents if held.page is page.tab or attempt.query in held.url]
-    if attempt.found:
-        visit.step("saw", note=count(len(attempt.found), "result"), outline=attempt.outline)
+    if attempt.hits:
+        visit.step("saw", note=count(len(attempt.hits), "result"), outline=attempt.outline)
     elif stopped:
         attempt.why = {"robots": "robots", "method": "post"}.get(stopped[0], "elsewhere")
 
@@ -291,7 +291,7 @@ async def _unlinked(visit: Visit, last: SearchResult) -> str:
     plain = (node for node in last.outline.nodes if not ACTIONABLE & {node.role, *node.path})
     texts = ((node.text or node.name, node.pointer) for node in plain if (node.role, node.text or node.name) not in had)
     fresh = {text: pointer for text, pointer in texts if last.query.casefold() in text.casefold()}
-    for text, pointer in list(fresh.items())[:ASKED]:
+    for text, pointer in list(fresh.items())[:MAX_CLICK_CHECKS]:
         if pointer or await visit.page.inspect("reacts", text):
             return f"; “{clean(text, 60)}” takes a click but is not a link"
     return ""

@@ -26,10 +26,11 @@ from aui_tui.tasks.vocabulary import PUZZLE
 from aui_tui.text import clean
 
 DISMISSALS: Final = 2
-ASKED: Final = 3
-"""Texts that are asked whether they stand in a closed shadow root."""
-SHOWN: Final = 1000
-"""Characters of a page in which it says that it asks for a puzzle."""
+"""Buttons that are tried against one cover, before Escape."""
+MAX_SHADOW_CHECKS: Final = 3
+"""Texts that are checked for a closed shadow root around them."""
+PUZZLE_TEXT_CHARS: Final = 1000
+"""Characters at the beginning of a page that are searched for the words of a puzzle."""
 
 
 @dataclass
@@ -48,7 +49,7 @@ class Visit:
     begun: float = 0.0
     home: Outline = field(default_factory=Outline)
     item: Outline | None = None
-    """The page that was followed."""
+    """The page that the link of the task ``follow`` led to."""
     anchors: frozenset[str] = frozenset()
     """The places of the homepage that an address with ``#`` can lead to."""
     reached: bool = False
@@ -66,7 +67,7 @@ class Visit:
         return round(1000 * (time.monotonic() - self.begun))
 
     def beside(self, page: Page) -> Visit:
-        """Return the same run in another tab: for a task that runs beside this one's."""
+        """Return the same run in another tab, for a task that runs at the same time."""
         return replace(self, page=page, steps=[], task="")
 
     def begin(self, task: str) -> None:
@@ -93,7 +94,7 @@ class Visit:
         self.tell(TaskEvent(state="step", task=self.task, step=made))
 
     def place(self, url: str) -> str:
-        """Return ``url`` without its fragment; one that names no place of the homepage is a page of a script."""
+        """Return ``url`` without a fragment that is an anchor; another one stays: it may be the route of a script."""
         page, fragment = urldefrag(url)
         place = unquote(fragment)
         return page if place in self.anchors or place.casefold() in ("", "top") else url
@@ -112,26 +113,26 @@ class Visit:
         self.step("opened", note=clean(outline.title or url, 120), outline=outline)
         self.seen[self.place(outline.url)] = outline
         title = clean(outline.title or url, 80)
-        if PUZZLE.search(outline.text()[:SHOWN]):
+        if PUZZLE.search(outline.text()[:PUZZLE_TEXT_CHARS]):
             self.obstacle = f"“{title}” asks for proof of a person"
-        elif await self._closed(outline):
+        elif await self._has_closed_shadow_root(outline):
             self.obstacle = self.obstacle or f"“{title}” holds parts in a closed shadow root"
         return outline
 
-    async def _closed(self, outline: Outline) -> bool:
-        """Say whether what the tree alone says stands in a closed shadow root; a page that changes says more too."""
-        nodes = [node for node in outline.tree_only if node.text][:ASKED]
+    async def _has_closed_shadow_root(self, outline: Outline) -> bool:
+        """Say whether text of the tree that the DOM lacks is in a closed shadow root, not just newer than the DOM."""
+        nodes = [node for node in outline.tree_only if node.text][:MAX_SHADOW_CHECKS]
         return any([await self.page.ask(node, "closed") for node in nodes])
 
     async def cleared(self, outline: Outline) -> Outline:
-        """Dismiss what covers the page that is open; what stays is an obstacle."""
+        """Dismiss what covers the open page, and note what stays as the obstacle."""
         outline, cover = await self.clear(outline)
         if cover is not None:
             self.obstacle = f"something covers “{clean(outline.title or outline.url, 80)}”"
         return outline
 
     async def served(self, url: str) -> Outline:
-        """Open a page and dismiss what covers it. Raises Closed; Stuck, also where the server fails or is too busy."""
+        """Open a page and dismiss what covers it. Raises Closed; Stuck, also for status 429 and 500 to 599."""
         outline = await self.cleared(await self.open(url))
         status = self.page.status
         if status == LIMIT_STATUS or status >= 500:
@@ -176,7 +177,7 @@ class Visit:
             page.touched = touched
 
     async def press(self, node: Node) -> bool:
-        """Click ``node``; where it takes no click, as it is on the page then: a script may have drawn it anew."""
+        """Click ``node``, else the same element found again, as a script may redraw it; say whether that worked."""
         if await self.page.click(node):
             return True
         fresh = await self.again(node)
@@ -185,7 +186,7 @@ class Visit:
     async def blame(
         self, reason: str, node: Node | None, facts: Mapping[str, str] = MappingProxyType({}), *, url: str = ""
     ) -> TaskResult:
-        """Return the ending that puts it down to ``node``, with its start tag."""
+        """Return the ending of the task with ``node`` as the element at fault, with its start tag."""
         snippet = await self.page.snippet(node) if node is not None and node.ref else ""
         return ended(reason, facts, node, url, snippet)
 
@@ -213,8 +214,8 @@ def _host(url: str) -> tuple[str, int | None]:
         return "", None
 
 
-LONGEST = 400
-"""Characters of a sentence."""
+MAX_SENTENCE_CHARS = 400
+"""Characters of a sentence at most."""
 
 
 class Reason(msgspec.Struct, frozen=True):
@@ -253,7 +254,7 @@ def ended(
 
     def sentence(template: str) -> str:
         text = fill(template, values)
-        return clean(text, LONGEST).rstrip(".") + "." if text else ""
+        return clean(text, MAX_SENTENCE_CHARS).rstrip(".") + "." if text else ""
 
     return TaskResult(
         task="",
