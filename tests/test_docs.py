@@ -79,7 +79,7 @@ def test_images_are_named_by_their_digest(path: Path) -> None:
 
 def test_the_page_on_queries_has_every_term() -> None:
     text = docs.read("query")
-    for term, meaning in (*query.TERMS, *query.JOINING, *query.EXAMPLES):
+    for term, meaning in (*query.terms(), *query.JOINING, *query.EXAMPLES):
         assert term in text
         assert meaning.replace("<", "\\<") in text
 

@@ -62,13 +62,15 @@ def fields(incomplete: str) -> list[str]:
 
 def terms(incomplete: str) -> list[str]:
     """Return the terms of the query language that the last word of the line may become."""
-    from aui_tui.model.query import FIELDS
+    from aui_tui.model.query import fields as query_fields
+
+    by_name = query_fields()
 
     before, space, last = incomplete.rpartition(" ")
     name, colon, _ = last.casefold().partition(":")
-    words = [*(f"{field}:" for field in FIELDS), *(field.example for field in FIELDS.values())]
+    words = [*(f"{field}:" for field in by_name), *(field.example for field in by_name.values())]
     if colon:
-        field = FIELDS.get(name)
+        field = by_name.get(name)
         values = [] if field is None else [value for value, _ in field.values] or [field.example.partition(":")[2]]
         then = [f"={word}" for word in field.then] if field is not None and field.then else [""]
         words = [f"{name}:{value}{word}" for value in values for word in then]

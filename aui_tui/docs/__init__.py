@@ -169,7 +169,7 @@ def query_sections() -> tuple[MethodSection, ...]:
     """Return the explanation of the query language."""
     return (
         MethodSection(query.TITLE, query.INTRODUCTION),
-        MethodSection("Terms", rows=query.TERMS),
+        MethodSection("Terms", rows=query.terms()),
         MethodSection("Joining terms", rows=query.JOINING),
         MethodSection("For example", rows=query.EXAMPLES),
     )

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -144,19 +145,19 @@ def _number_or_range(name: str, sql: str, pattern: str, takes: str, usual: str =
     One end of a range may be left out. ``sql`` has braces in the place of the comparison; ``pattern`` matches the
     number and its unit; ``takes`` says in an error what is allowed; ``usual``: the comparison when none is written.
     """
-    shape = re.compile(rf"^(<=|>=|<|>|=)?{pattern}$")
+    shape = rf"^(<=|>=|<|>|=)?{pattern}$"
 
     def read(value: str) -> Term:
         low, dots, high = value.partition("..")
         if dots and not low and not high:
-            raise BadValue(f"The query term {name}: needs a value, for example {FIELDS[name].example}.")
+            raise BadValue(f"The query term {name}: needs a value, for example {fields()[name].example}.")
         texts = [f">={low}"] * bool(low) + [f"<={high}"] * bool(high) if dots else [value]
         ends = []
         for text in texts:
-            match = shape.match(text)
+            match = re.match(shape, text)
             if match is None:
                 raise BadValue(f"{name}: takes {takes}, not {clean(value, 40)!r}.")
-            unit = match[3] if shape.groups > 2 else ""
+            unit = match[3] if match.re.groups > 2 else ""
             ends.append((match[1] or usual, int(match[2]) * UNITS.get(unit, 1)))
         if len(ends) == 2 and ends[0][1] > ends[1][1]:
             raise BadValue(f"The range {name}:{clean(value, 40)} is empty: write the smaller value first.")
@@ -312,153 +313,165 @@ def _values_only(words: Iterable[str]) -> tuple[tuple[str, str], ...]:
 
 CRAWLERS: Final = ("GPTBot", "ClaudeBot", "PerplexityBot", "Google-Extended", "CCBot", "Bytespider")
 _KINDS: Final = ("agents get in", "some do", "shut out")
-FIELDS: Final = MappingProxyType(
-    {
-        "stance": Field(
-            "Open, Selective, Walled",
-            (("stance:walled", "open, selective or walled"),),
-            _one_of("stance", "ranked AND stance", STANCES),
-            tuple(zip(STANCES, _KINDS, strict=True)),
-        ),
-        "category": Field(
-            "kind of site",
-            (("category:travel", 'a category, or its beginning: category:"social & media", category:soc'),),
-            _category,
-            _values_only(CATEGORIES),
-        ),
-        "agent": Field(
-            "what an assistant gets",
-            (
-                ("agent:claude=out", "what an assistant gets, by product, token or company; or any"),
-                ("", ", ".join(VERDICT_WORDS)),
-                ("", f"or a verdict of the records: {', '.join(VERDICTS)}"),
+
+
+@cache
+def fields() -> Mapping[str, Field]:
+    """Return the fields by name, made on first use: a first frame shows none.
+
+    A new field is a row here, and a column in ``index/schema.sql`` where no column has its answer.
+    """
+    return MappingProxyType(
+        {
+            "stance": Field(
+                "Open, Selective, Walled",
+                (("stance:walled", "open, selective or walled"),),
+                _one_of("stance", "ranked AND stance", STANCES),
+                tuple(zip(STANCES, _KINDS, strict=True)),
             ),
-            _agent,
-            tuple((surface.slug, surface.label) for surface in surfaces() if surface.source != "none"),
-            tuple(VERDICT_WORDS),
-            commas=False,
-        ),
-        "crawler": Field(
-            "what robots.txt says to a crawler",
-            (("crawler:gptbot", "robots.txt names a crawler: crawler:gptbot=blocked, =partial, =allowed, =unlisted"),),
-            _crawler,
-            _values_only(CRAWLERS),
-            CRAWLER_POLICIES,
-            of_card=True,
-            commas=False,
-        ),
-        "open": Field(
-            "what a fetch tool of an open agent gets",
-            (("open:langchain=out", "what it gets (scan --open-agents); or any. Verdicts as for agent:"),),
-            _open_reader,
-            tuple((tool.key, "") for tool in table().tool),
-            tuple(VERDICT_WORDS),
-            of_card=True,
-            commas=False,
-        ),
-        "host": Field("host name", (("host:shop", "the host, not the name, holds this text"),), _contains("host")),
-        "edge": Field(
-            "CDN or server",
-            (("edge:akamai", "a CDN or server that answered"), ("edge:=nginx", "this one and no other")),
-            _contains("lower(edge)"),
-            of_card=True,
-        ),
-        "server": Field(
-            "Server field of the answer",
-            (("server:nginx", "what the site says in its Server field"),),
-            _contains("server"),
-            of_card=True,
-        ),
-        "score": Field(
-            "points of 100",
-            (("score:40..60", "a score: score:60, score:<40, score:>=70"),),
-            _number_or_range(
-                "score",
-                "ranked AND score {} ?",
-                r"(\d{1,9})",
-                "a number such as score:<40 or a range such as score:40..60",
+            "category": Field(
+                "kind of site",
+                (("category:travel", 'a category, or its beginning: category:"social & media", category:soc'),),
+                _category,
+                _values_only(CATEGORIES),
             ),
-            _values_only(("<40", ">=70", "40..60")),
-        ),
-        "grade": Field(
-            "A to F",
-            (("grade:<c", "a grade: grade:f, grade:a,b, grade:b..d; lower means worse"),),
-            _grade,
-            _values_only(GRADES),
-        ),
-        "change": Field(
-            "score against the scan before",
-            (
+            "agent": Field(
+                "what an assistant gets",
                 (
-                    "change:down",
-                    "score against the scan before: up, down, same, new, or points: change:<-5, change:1..10",
+                    ("agent:claude=out", "what an assistant gets, by product, token or company; or any"),
+                    ("", ", ".join(VERDICT_WORDS)),
+                    ("", f"or a verdict of the records: {', '.join(VERDICTS)}"),
                 ),
+                _agent,
+                tuple((surface.slug, surface.label) for surface in surfaces() if surface.source != "none"),
+                tuple(VERDICT_WORDS),
+                commas=False,
             ),
-            _change,
-            (("up", "risen"), ("down", "fallen"), ("same", "as before"), (NEW, "no scan before")),
-            of_card=True,
-        ),
-        "fresh": Field(
-            "age of the scan",
-            (("fresh:<7d", "age of the last scan in m, h, d or w: fresh:>30d, fresh:1d..1w"),),
-            _number_or_range(
-                "fresh",
-                "max(now_ms() - at, 0) {} ? * 1000",
-                r"(\d{1,9})([mhdw])",
-                "an age such as fresh:<7d or fresh:1d..7d (m, h, d or w)",
-                usual="<=",
+            "crawler": Field(
+                "what robots.txt says to a crawler",
+                (
+                    (
+                        "crawler:gptbot",
+                        "robots.txt names a crawler: crawler:gptbot=blocked, =partial, =allowed, =unlisted",
+                    ),
+                ),
+                _crawler,
+                _values_only(CRAWLERS),
+                CRAWLER_POLICIES,
+                of_card=True,
+                commas=False,
             ),
-            (("<7d", "within a week"), ("<24h", "within a day"), (">30d", "older than a month")),
-        ),
-        "has": Field(
-            "what the site has",
-            (("has:llms", ", ".join(HAS)),),
-            _list_holds("has: word", "has", HAS),
-            _values_only(HAS),
-            of_card=True,
-        ),
-        "signal": Field(
-            "Content-Signal stated",
-            (("signal:no", "whether robots.txt has a Content-Signal line: yes or no"),),
-            _yes_or_no("signal: word", "instr(has, ',signal,') > 0"),
-            _values_only(("yes", "no")),
-            of_card=True,
-        ),
-        "fix": Field(
-            "what is still to do",
-            (("fix:llms", f"a fix is still to be made: {', '.join(FIXES)}"),),
-            _list_holds("fix", "fixes", FIXES),
-            _values_only(FIXES),
-            of_card=True,
-        ),
-        "tasks": Field(
-            "tasks were run",
-            (("tasks:yes", "whether tasks were run: yes or no"),),
-            _yes_or_no("tasks: word", "tasks"),
-            _values_only(("yes", "no")),
-        ),
-        "method": Field(
-            "way of scoring",
-            (("method:v0.2", "scoring method of the card"),),
-            _one_of("method", "method", tuple(METHODS)),
-            _values_only(reversed(METHODS)),
-            of_card=True,
-        ),
-        "contradiction": Field(
-            "robots.txt and site disagree",
-            (
-                ("contradiction:out", "robots.txt lets an agent in and the site turns it away"),
-                ("contradiction:in", "robots.txt shuts an agent out and the site serves it"),
-                ("contradiction", "either of the two"),
+            "open": Field(
+                "what a fetch tool of an open agent gets",
+                (("open:langchain=out", "what it gets (scan --open-agents); or any. Verdicts as for agent:"),),
+                _open_reader,
+                tuple((tool.key, "") for tool in table().tool),
+                tuple(VERDICT_WORDS),
+                of_card=True,
+                commas=False,
             ),
-            _list_holds("contradiction", "contradictions", CONTRADICTIONS, "ranked AND "),
-            tuple(zip(CONTRADICTIONS, ("robots yes, site no", "robots no, site yes"), strict=True)),
-            of_card=True,
-            alone="ranked AND contradictions <> ''",
-        ),
-    }
-)
-"""The fields. A new one is a row here, and a column in ``index/schema.sql`` where no column has its answer."""
+            "host": Field("host name", (("host:shop", "the host, not the name, holds this text"),), _contains("host")),
+            "edge": Field(
+                "CDN or server",
+                (("edge:akamai", "a CDN or server that answered"), ("edge:=nginx", "this one and no other")),
+                _contains("lower(edge)"),
+                of_card=True,
+            ),
+            "server": Field(
+                "Server field of the answer",
+                (("server:nginx", "what the site says in its Server field"),),
+                _contains("server"),
+                of_card=True,
+            ),
+            "score": Field(
+                "points of 100",
+                (("score:40..60", "a score: score:60, score:<40, score:>=70"),),
+                _number_or_range(
+                    "score",
+                    "ranked AND score {} ?",
+                    r"(\d{1,9})",
+                    "a number such as score:<40 or a range such as score:40..60",
+                ),
+                _values_only(("<40", ">=70", "40..60")),
+            ),
+            "grade": Field(
+                "A to F",
+                (("grade:<c", "a grade: grade:f, grade:a,b, grade:b..d; lower means worse"),),
+                _grade,
+                _values_only(GRADES),
+            ),
+            "change": Field(
+                "score against the scan before",
+                (
+                    (
+                        "change:down",
+                        "score against the scan before: up, down, same, new, or points: change:<-5, change:1..10",
+                    ),
+                ),
+                _change,
+                (("up", "risen"), ("down", "fallen"), ("same", "as before"), (NEW, "no scan before")),
+                of_card=True,
+            ),
+            "fresh": Field(
+                "age of the scan",
+                (("fresh:<7d", "age of the last scan in m, h, d or w: fresh:>30d, fresh:1d..1w"),),
+                _number_or_range(
+                    "fresh",
+                    "max(now_ms() - at, 0) {} ? * 1000",
+                    r"(\d{1,9})([mhdw])",
+                    "an age such as fresh:<7d or fresh:1d..7d (m, h, d or w)",
+                    usual="<=",
+                ),
+                (("<7d", "within a week"), ("<24h", "within a day"), (">30d", "older than a month")),
+            ),
+            "has": Field(
+                "what the site has",
+                (("has:llms", ", ".join(HAS)),),
+                _list_holds("has: word", "has", HAS),
+                _values_only(HAS),
+                of_card=True,
+            ),
+            "signal": Field(
+                "Content-Signal stated",
+                (("signal:no", "whether robots.txt has a Content-Signal line: yes or no"),),
+                _yes_or_no("signal: word", "instr(has, ',signal,') > 0"),
+                _values_only(("yes", "no")),
+                of_card=True,
+            ),
+            "fix": Field(
+                "what is still to do",
+                (("fix:llms", f"a fix is still to be made: {', '.join(FIXES)}"),),
+                _list_holds("fix", "fixes", FIXES),
+                _values_only(FIXES),
+                of_card=True,
+            ),
+            "tasks": Field(
+                "tasks were run",
+                (("tasks:yes", "whether tasks were run: yes or no"),),
+                _yes_or_no("tasks: word", "tasks"),
+                _values_only(("yes", "no")),
+            ),
+            "method": Field(
+                "way of scoring",
+                (("method:v0.2", "scoring method of the card"),),
+                _one_of("method", "method", tuple(METHODS)),
+                _values_only(reversed(METHODS)),
+                of_card=True,
+            ),
+            "contradiction": Field(
+                "robots.txt and site disagree",
+                (
+                    ("contradiction:out", "robots.txt lets an agent in and the site turns it away"),
+                    ("contradiction:in", "robots.txt shuts an agent out and the site serves it"),
+                    ("contradiction", "either of the two"),
+                ),
+                _list_holds("contradiction", "contradictions", CONTRADICTIONS, "ranked AND "),
+                tuple(zip(CONTRADICTIONS, ("robots yes, site no", "robots no, site yes"), strict=True)),
+                of_card=True,
+                alone="ranked AND contradictions <> ''",
+            ),
+        }
+    )
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True):
@@ -607,7 +620,7 @@ def _unnegated(body: str, shown: str, *, literal: bool) -> Term:
     """Return the condition of a word without its minus; ``literal``: it is a text, ``shown``: the word for an error."""
     name, colon, value = body.partition(":")
     name = name.casefold()
-    field = None if literal else FIELDS.get(name)
+    field = None if literal else fields().get(name)
     if field is not None and field.alone and not colon:
         return Term(field.alone, (), frozenset({name}))
     if literal or not colon or not _names_a_field(name, value):
@@ -616,7 +629,7 @@ def _unnegated(body: str, shown: str, *, literal: bool) -> Term:
         text = body.casefold()
         return Term("(instr(host, ?) > 0 OR instr(folded, ?) > 0)", (text, text), frozenset({"text"}), text)
     if field is None:
-        raise BadValue(f"Unknown query term {name}: in {shown!r}; {_hint(name, value)}", allowed=tuple(FIELDS))
+        raise BadValue(f"Unknown query term {name}: in {shown!r}; {_hint(name, value)}", allowed=tuple(fields()))
     parts = value.split(",") if field.commas else [value]
     if not all(part.strip() for part in parts):
         raise BadValue(f"The query term {name}: needs a value, for example {field.example}.")
@@ -634,7 +647,7 @@ def _hint(name: str, value: str) -> str:
     """Return a suggestion for a field that does not exist."""
     if meant := _term_for_name(name, value):
         return f"write {meant}."
-    return nearest(FIELD_OF_COLUMN.get(name, name), FIELDS, mark=":") or f"allowed are: {', '.join(FIELDS)}."
+    return nearest(FIELD_OF_COLUMN.get(name, name), fields(), mark=":") or f"allowed are: {', '.join(fields())}."
 
 
 def _term_for_name(name: str, value: str) -> str:
@@ -664,11 +677,11 @@ def _correction(body: str) -> str:
     name, sign, value = match.groups() if match else ("", "", "")
     name = FIELD_OF_COLUMN.get(name.casefold(), name)
     minus = "-" if body.startswith("!") or sign in ("!=", "<>") else ""
-    if name.casefold() in FIELDS:
+    if name.casefold() in fields():
         return f"write {minus}{name.casefold()}:{sign if sign[0] in '<>' and sign != '<>' else ''}{value}; "
     if match and (meant := _term_for_name(name, value)):
         return f"write {minus}{meant}; "
-    if (bare != body and bare.partition(":")[0].casefold() in FIELDS) or minus:
+    if (bare != body and bare.partition(":")[0].casefold() in fields()) or minus:
         return f"write {minus}{bare}; "
     if "|" in body:
         return "write OR between two terms; "
@@ -685,8 +698,13 @@ INTRODUCTION: Final = (
     "aui-tui index --query, aui-tui export --query, and on the pages and for the agents of aui-tui serve.",
     "Upper and lower case are alike. A term that does not exist is an error, never an empty list.",
 )
-TERMS: Final = (("shop", "host or name holds this text"), *(row for field in FIELDS.values() for row in field.help))
-"""A term and its meaning; an empty name goes on with the term above."""
+
+
+def terms() -> tuple[tuple[str, str], ...]:
+    """Return the terms and their meanings; an empty name goes on with the term above."""
+    return ("shop", "host or name holds this text"), *(row for field in fields().values() for row in field.help)
+
+
 JOINING: Final = (
     ("a b", "both must hold"),
     ("a OR b", "one must hold; OR joins its neighbours first: x a OR b means x and (a or b)"),

@@ -26,7 +26,7 @@ from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.codec import names_of
 from aui_tui.model.listing import Row
 from aui_tui.model.observations import REFUSED
-from aui_tui.model.query import CONTRADICTIONS, FIELDS, HAS, SORTS, VERDICT_WORDS, Field, Query, Term
+from aui_tui.model.query import CONTRADICTIONS, HAS, SORTS, VERDICT_WORDS, Field, Query, Term, fields
 from aui_tui.model.vocabulary import (
     CATEGORIES,
     CRAWLER_POLICIES,
@@ -357,8 +357,9 @@ def test_a_new_field_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda value: Term(f"(length(name) < 6) = {int(value == 'yes')}"),
         (("yes", ""), ("no", "")),
     )
-    monkeypatch.setattr("aui_tui.model.query.FIELDS", {**FIELDS, "short": field})
-    monkeypatch.setattr("aui_tui.tui.widgets.querybar.FIELDS", {**FIELDS, "short": field})
+    more = {**fields(), "short": field}
+    monkeypatch.setattr("aui_tui.model.query.fields", lambda: more)
+    monkeypatch.setattr("aui_tui.tui.widgets.querybar.fields", lambda: more)
     with reports([replace(RICH_OPEN, host=f"{name}.example", name=name) for name in ("Shop", "Long name")]) as store:
         view = store.index(Query.of(line="short:yes"))
         assert [row.summary.host for row in view.ranked[:]] == ["Shop.example"]

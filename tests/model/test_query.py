@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from aui_tui.errors import BadValue
 from aui_tui.model import labels, query
 from aui_tui.model.codec import names_of
-from aui_tui.model.query import CONTRADICTIONS, FIELDS, HAS, VERDICT_WORDS, Query, parse
+from aui_tui.model.query import CONTRADICTIONS, HAS, VERDICT_WORDS, Query, fields, parse
 from aui_tui.model.vocabulary import FIXES, VERDICTS
 
 
@@ -189,22 +189,22 @@ def test_an_unknown_sort_column_is_refused() -> None:
         Query.of(sort="colour")
 
 
-@pytest.mark.parametrize("line", [line for line, _ in (*query.TERMS, *query.EXAMPLES) if line])
+@pytest.mark.parametrize("line", [line for line, _ in (*query.terms(), *query.EXAMPLES) if line])
 def test_every_example_of_the_page_of_help_parses(line: str) -> None:
     assert parse(line)
 
 
 def test_the_page_of_help_names_every_term_and_every_word_for_a_verdict() -> None:
-    terms = {line.partition(":")[0] for line, _ in query.TERMS}
-    assert set(FIELDS) <= terms
-    words = " ".join(meaning for _, meaning in query.TERMS)
+    terms = {line.partition(":")[0] for line, _ in query.terms()}
+    assert set(fields()) <= terms
+    words = " ".join(meaning for _, meaning in query.terms())
     for word in (*VERDICTS, *VERDICT_WORDS, *HAS, *FIXES, *CONTRADICTIONS):
         assert re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", words), word
-    for field in FIELDS.values():
+    for field in fields().values():
         assert parse(field.example)
 
 
 def test_the_drop_down_calls_an_assistant_as_the_screens_do() -> None:
-    offered = dict(FIELDS["agent"].values)
+    offered = dict(fields()["agent"].values)
     assert offered == {slug: labels.name(slug) for slug in offered}
     assert (offered["gemini"], offered["amazon"]) == ("Google agent", "Amazon")

@@ -22,7 +22,7 @@ from aui_tui.files import STDIN, reading
 from aui_tui.model.listing import IndexView
 from aui_tui.model.overview import Moves, Overview
 from aui_tui.model.points import Standing
-from aui_tui.model.query import FIELDS, Query
+from aui_tui.model.query import Query, fields
 from aui_tui.model.report import HostReport
 from aui_tui.process import has_ended
 from aui_tui.service.importer import ImportedRecord, read, take_records
@@ -123,7 +123,7 @@ class ImportedService(Service):
     async def _index_for(self, query: Query) -> TemporaryIndex:
         """Return what answers ``query``. Raises BadValue for a term about cards where only summaries are known."""
         index = await self.temporary()
-        unknown = sorted(name for name in query.fields if name in FIELDS and FIELDS[name].of_card)
+        unknown = sorted(name for name in query.fields if name in fields() and fields()[name].of_card)
         if unknown and not index.has_cards:
             raise BadValue(f"This source lists summaries only, so the query term {unknown[0]}: cannot be answered.")
         return index

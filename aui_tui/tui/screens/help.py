@@ -118,7 +118,7 @@ def help_sections(screen: Screen[Any]) -> list[tuple[str, list[tuple[str, str]]]
     for action in live(screen):
         keys = " ".join(dict.fromkeys(action.keys))
         groups.setdefault(action.place, []).append((keys, action.binding.tooltip))
-    terms = [(query.TITLE, [*query.TERMS, *query.JOINING])] if "index" in groups else []
+    terms = [(query.TITLE, [*query.terms(), *query.JOINING])] if "index" in groups else []
     return [*((place.capitalize(), keys) for place, keys in groups.items()), *terms]
 
 

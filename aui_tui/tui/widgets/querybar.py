@@ -16,7 +16,7 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from aui_tui.errors import BadValue
-from aui_tui.model.query import FIELDS, OPERATORS, parse
+from aui_tui.model.query import OPERATORS, fields, parse
 from aui_tui.text import clean, fit
 from aui_tui.tui.bindings import QUERY
 
@@ -83,10 +83,10 @@ def choices(text: str) -> tuple[Completion, ...]:
     body = word.lstrip("-(")
     sign = word[: len(word) - len(body)]
     name, colon, value = body.lower().partition(":")
-    field = FIELDS.get(name)
+    field = fields().get(name)
     if not colon:
         offered = [
-            (f"{option}:", f"{option}:", term.about) for option, term in FIELDS.items() if option.startswith(name)
+            (f"{option}:", f"{option}:", term.about) for option, term in fields().items() if option.startswith(name)
         ]
     elif field is None:
         offered = []
