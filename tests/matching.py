@@ -13,7 +13,7 @@ from aui_tui.model.codec import names_of
 from aui_tui.model.listing import Row
 from aui_tui.model.overview import decades
 from aui_tui.model.query import Query
-from aui_tui.model.registry import surfaces
+from aui_tui.model.surfaces import SURFACES
 from aui_tui.model.vocabulary import CATEGORIES, GRADES, STANCES
 
 
@@ -77,11 +77,11 @@ def _place(words: tuple[str, ...], word: str) -> int:
 def counted(rows: Sequence[Row]) -> dict[str, Any]:
     """Return the fields of an overview that follow from the rows of a list alone."""
     scores = [0] * 101
-    verdicts: dict[str, Counter[str]] = {surface.slug: Counter() for surface in surfaces()}
+    verdicts: dict[str, Counter[str]] = {surface.slug: Counter() for surface in SURFACES}
     shut: dict[str, dict[str, tuple[int, int]]] = {slug: dict.fromkeys(CATEGORIES, (0, 0)) for slug in verdicts}
     for row in rows:
         scores[row.summary.score] += 1
-        for surface, fate in zip(surfaces(), row.verdicts, strict=True):
+        for surface, fate in zip(SURFACES, row.verdicts, strict=True):
             slug = surface.slug
             verdicts[slug][fate] += 1
             inside = gets_in(fate, surface.source)

@@ -9,7 +9,8 @@ from typing import Final
 
 from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, SERVED, Exchange, Observations, RobotsPolicy
 from aui_tui.model.points import UNREACHABLE, stance_of
-from aui_tui.model.registry import Agent, Surface, registry, surfaces
+from aui_tui.model.registry import Agent, registry
+from aui_tui.model.surfaces import SURFACES, Surface
 from aui_tui.model.tasks import CLOSED, REFUSED, UNKNOWN, WALLED, TaskReport
 from aui_tui.model.verdicts import AWAY, Reading
 
@@ -88,7 +89,7 @@ def judge(observations: Observations) -> Judgement:
         observations=observations,
         readings=MappingProxyType(readings),
         verdicts=MappingProxyType(
-            {surface.slug: _verdict(surface, observations, readings, by_key) for surface in surfaces()}
+            {surface.slug: _verdict(surface, observations, readings, by_key) for surface in SURFACES}
         ),
         stance=UNREACHABLE.stance,
         agents=agents,

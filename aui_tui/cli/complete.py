@@ -48,9 +48,9 @@ def shell_word(word: str) -> str:
 def sorts(incomplete: str) -> list[str]:
     """Return the columns that a list can be ordered by."""
     from aui_tui.model.query import SORTS
-    from aui_tui.model.registry import surfaces
+    from aui_tui.model.surfaces import SURFACES
 
-    return of([*SORTS, *("matrix." + surface.slug for surface in surfaces())])(incomplete)
+    return of([*SORTS, *("matrix." + surface.slug for surface in SURFACES)])(incomplete)
 
 
 def fields(incomplete: str) -> list[str]:
@@ -79,9 +79,10 @@ def terms(incomplete: str) -> list[str]:
 
 def agents(incomplete: str) -> list[str]:
     """Return the matrix surfaces that can be tested and the crawlers, as :func:`of` does."""
-    from aui_tui.model.registry import registry, surfaces
+    from aui_tui.model.registry import registry
+    from aui_tui.model.surfaces import SURFACES
 
-    tested = [surface.slug for surface in surfaces() if surface.source != "none"]
+    tested = [surface.slug for surface in SURFACES if surface.source != "none"]
     return of([*tested, *(crawler.token.lower() for crawler in registry().crawlers)])(incomplete)
 
 

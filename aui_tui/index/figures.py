@@ -22,7 +22,7 @@ from aui_tui.model.decoding import from_json
 from aui_tui.model.overview import Move, Moves, Overview, decades
 from aui_tui.model.points import percent
 from aui_tui.model.query import Query, Term, all_of
-from aui_tui.model.registry import surfaces
+from aui_tui.model.surfaces import SURFACES
 from aui_tui.model.verdicts import AWAY, REFUSED
 from aui_tui.model.vocabulary import CATEGORIES, FIXES, GRADES, LIVE_TOTAL, STANCES
 from aui_tui.text import clean
@@ -52,7 +52,7 @@ PAIRS: Final = f"""
 """
 """Hosts that had a scan before a time, else one before their last: comparable scores then and now, the id of the scan
 then (none where it is the last one), and the verdicts of now."""
-LIVE: Final = tuple(surface.slug for surface in surfaces() if surface.live)
+LIVE: Final = tuple(surface.slug for surface in SURFACES if surface.live)
 _KINDS: Final = ("category", "stance", "substr(grade, 1, 1)", "lower(edge)", "words")
 _FAULTS: Final = ("CAST(fixes AS TEXT)", "CAST(contradictions AS TEXT)", "(change > 0) - (change < 0)", "words")
 """The groups in which an overview counts hosts: a hundred hosts share one. SQLite would sort all hosts for that."""
@@ -136,7 +136,7 @@ def weeks(db: sqlite3.Connection, query: Query, now: float) -> dict[str, tuple[i
     measured = {slug: [0] * WEEKS for slug in AGENTS}
     inside = {slug: [0] * WEEKS for slug in AGENTS}
     for scan, words in _words(db, weeks_of):
-        for surface, word in zip(surfaces(), words, strict=False):
+        for surface, word in zip(SURFACES, words, strict=False):
             slug, is_in = surface.slug, gets_in(word, surface.source)
             for week in weeks_of[scan]:
                 measured[slug][week] += is_in is not None
@@ -160,7 +160,7 @@ def _by_kind(kinds: Mapping[Any, int]) -> dict[str, Any]:
             grades[grade] += number
         if stance in stances.get(category, ()):
             stances[category][stance] += number
-        for surface, letter in zip(surfaces(), letters, strict=False):
+        for surface, letter in zip(SURFACES, letters, strict=False):
             slug, word = surface.slug, WORD_OF.get(letter, UNCLEAR)
             inside = gets_in(word, surface.source)
             verdicts[slug][word] += number
@@ -188,7 +188,7 @@ def _by_fault(faults: Mapping[Any, int]) -> dict[str, Any]:
         contradicting += number * bool(contradictions)
         risen += number * (change == 1)
         fallen += number * (change == -1)
-        for surface, letter in zip(surfaces(), letters, strict=False):
+        for surface, letter in zip(SURFACES, letters, strict=False):
             if surface.live:
                 word = WORD_OF.get(letter, UNCLEAR)
                 disagree[surface.slug][0] += number * (",out," in contradictions and word in AWAY)
@@ -221,7 +221,7 @@ class _Matrix(msgspec.Struct):
     def words(self) -> Iterator[str]:
         """Yield what each assistant got, as far as these parts tell."""
         statuses = dict(zip(LIVE, (access.status for access in self.agent_access.values()), strict=False))
-        for surface, verdict in zip(surfaces(), verdicts_of(self.matrix), strict=True):
+        for surface, verdict in zip(SURFACES, verdicts_of(self.matrix), strict=True):
             word = word_of(verdict, surface.source, ran=bool(self.task_runs))
             dropped = self.ledger.conclusive == LIVE_TOTAL and statuses.get(surface.slug) == 0
             yield REFUSED if word == UNCLEAR and dropped else word
@@ -242,7 +242,7 @@ def _turned(db: sqlite3.Connection, now: Mapping[int, str]) -> dict[str, tuple[i
     """
     let, shut = Counter[str](), Counter[str]()
     for scan, then in _words(db, now):
-        for surface, before, letter in zip(surfaces(), then, now[scan], strict=False):
+        for surface, before, letter in zip(SURFACES, then, now[scan], strict=False):
             was = gets_in(before, surface.source)
             is_in = gets_in(WORD_OF.get(letter, UNCLEAR), surface.source)
             let[surface.slug] += was is False and is_in is True

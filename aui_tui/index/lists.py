@@ -16,7 +16,7 @@ from aui_tui.index.rows import LINE, Line, row_of
 from aui_tui.model.decoding import from_json
 from aui_tui.model.listing import Facets, Row
 from aui_tui.model.query import Query, Term, all_of
-from aui_tui.model.registry import surfaces
+from aui_tui.model.surfaces import SURFACES
 from aui_tui.model.vocabulary import CATEGORIES, FATES, STANCES
 from aui_tui.text import clean
 
@@ -50,7 +50,7 @@ def order_of(query: Query) -> str:
     key = KEYS.get(query.sort, query.sort)
     if query.sort.startswith("matrix."):
         places = " ".join(f"WHEN '{FATES[word]}' THEN {place}" for place, word in enumerate(BEST_FIRST))
-        slugs = [surface.slug for surface in surfaces()]
+        slugs = [surface.slug for surface in SURFACES]
         key = f"CASE substr(words, {1 + slugs.index(query.sort.removeprefix('matrix.'))}, 1) {places} END"
     keys = [*([key] if key else []), *([] if key == "host" else ["score DESC", "host"])]
     if query.descending:

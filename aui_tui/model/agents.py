@@ -28,7 +28,8 @@ from aui_tui.model.observations import (
 )
 from aui_tui.model.open_agents import CHECKS_ROBOTS, clients, table
 from aui_tui.model.points import conclusive, task_points
-from aui_tui.model.registry import Agent, Client, Surface, registry, surface_called, surfaces
+from aui_tui.model.registry import Agent, Client, registry
+from aui_tui.model.surfaces import SURFACES, Surface, surface_called
 from aui_tui.model.verdicts import AWAY, LESS
 from aui_tui.model.vocabulary import FATES, LIVE_TOTAL
 
@@ -342,7 +343,7 @@ def outcome_of_each(card: ReportCard, observations: Observations | None = None) 
     rows = {row.key: row for row in agent_rows(card, observations)}
     file = robots_file(card, observations)
     rules = observations.robots.kind == "rules" if observations is not None else card.robots_status <= 299
-    for surface, (key, verdict) in zip(surfaces(), card.matrix.items(), strict=False):
+    for surface, (key, verdict) in zip(SURFACES, card.matrix.items(), strict=False):
         if surface.source == "live" and surface.live in rows:
             row = rows[surface.live]
             word, disagree = row.verdict, row.disagree
@@ -460,10 +461,10 @@ def turned_away(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 
     Where nobody is turned away: ``unclear`` and those of whom nothing is known, else ``in`` and none.
     """
-    away = {surface.label: word for surface, word in zip(surfaces(), words, strict=False) if word in SHUT}
+    away = {surface.label: word for surface, word in zip(SURFACES, words, strict=False) if word in SHUT}
     if away:
         return min(away.values(), key=WORST_FIRST.index), tuple(away)
-    unclear = tuple(surface.label for surface, word in zip(surfaces(), words, strict=False) if word == UNCLEAR)
+    unclear = tuple(surface.label for surface, word in zip(SURFACES, words, strict=False) if word == UNCLEAR)
     return (UNCLEAR, unclear) if unclear else (IN, ())
 
 

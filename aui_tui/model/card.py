@@ -24,7 +24,8 @@ from aui_tui.model.observations import (
     Declared,
     Timestamp,
 )
-from aui_tui.model.registry import Agent, Surface, registry, surfaces
+from aui_tui.model.registry import Agent, registry
+from aui_tui.model.surfaces import SURFACES, Surface
 from aui_tui.model.tasks import TaskRun
 from aui_tui.model.vocabulary import (
     AGENTS_TOTAL,
@@ -125,7 +126,7 @@ class PageAccess(PageAnswer, frozen=True, kw_only=True):
 
 def of_surfaces(matrix: Mapping[str, str]) -> Iterator[tuple[Surface, str]]:
     """Yield the assistants with their verdicts in ``matrix``; a foreign one counts by position."""
-    return zip(surfaces(), matrix.values(), strict=False)
+    return zip(SURFACES, matrix.values(), strict=False)
 
 
 class ReportCard(msgspec.Struct, frozen=True, kw_only=True):

@@ -23,7 +23,8 @@ from aui_tui.model.listing import IndexView, pages
 from aui_tui.model.methods import METHODS, grade_of
 from aui_tui.model.observations import Declared
 from aui_tui.model.points import UNREACHABLE, letter
-from aui_tui.model.registry import registry, surfaces
+from aui_tui.model.registry import registry
+from aui_tui.model.surfaces import SURFACES
 from aui_tui.model.tasks import TaskRun
 from aui_tui.model.vocabulary import (
     AGENTS_TOTAL,
@@ -56,7 +57,7 @@ MAPS: Final = {
 def names_of(field: str) -> tuple[str, ...]:
     """Return our literal keys of a map (``matrix``, ``ua_policy``, ``crawler_policy``, ``agent_access``) in order."""
     if field == "matrix":
-        return tuple(surface.slug for surface in surfaces())
+        return tuple(surface.slug for surface in SURFACES)
     names_known = registry()
     if field == "crawler_policy":
         return tuple(crawler.token for crawler in names_known.crawlers)

@@ -20,7 +20,8 @@ from aui_tui.model.observations import (
     Observations,
 )
 from aui_tui.model.points import of_pillar
-from aui_tui.model.registry import registry, surface_called
+from aui_tui.model.registry import registry
+from aui_tui.model.surfaces import surface_called
 from aui_tui.model.vocabulary import NO_GRADE, UNITS
 from aui_tui.packaged import read_table
 

@@ -26,7 +26,8 @@ import msgspec
 from aui_tui.errors import BadValue
 from aui_tui.model.methods import METHODS
 from aui_tui.model.open_agents import table, tool_called
-from aui_tui.model.registry import fold, names_of, registry, surfaces
+from aui_tui.model.registry import fold, names_of, registry
+from aui_tui.model.surfaces import SURFACES
 from aui_tui.model.vocabulary import (
     CATEGORIES,
     CRAWLER_POLICIES,
@@ -188,7 +189,7 @@ def _agent(value: str) -> Term:
 
 def _outcome_terms(slug: str, verdicts: Sequence[str], fates: Sequence[str]) -> Iterator[Term]:
     """Yield conditions: an assistant has one of the ``verdicts``, or one of the ``fates``, letters of ``words``."""
-    place = 1 + next(place for place, surface in enumerate(surfaces()) if surface.slug == slug)
+    place = 1 + next(place for place, surface in enumerate(SURFACES) if surface.slug == slug)
     for column, values in ((slug, verdicts), (f"substr(words, {place}, 1)", fates)):
         if values:
             yield Term(f"ranked AND {column} IN ({', '.join('?' * len(values))})", tuple(values))
@@ -196,7 +197,7 @@ def _outcome_terms(slug: str, verdicts: Sequence[str], fates: Sequence[str]) -> 
 
 def _surface_slugs(name: str) -> tuple[str, ...]:
     """Return the slugs of the surfaces that a product, token or company names; all for ``any``. Raises BadValue."""
-    every = surfaces()
+    every = SURFACES
     matching = every if name.casefold() == ANY else registry().surfaces_of(name)
     return tuple(s.slug for s in matching) or (choose("agent", name, (*(s.slug for s in every), ANY)),)
 
@@ -343,7 +344,7 @@ def fields() -> Mapping[str, Field]:
                     ("", f"or a verdict of the records: {', '.join(VERDICTS)}"),
                 ),
                 _agent,
-                tuple((surface.slug, surface.label) for surface in surfaces() if surface.source != "none"),
+                tuple((surface.slug, surface.label) for surface in SURFACES if surface.source != "none"),
                 tuple(VERDICT_WORDS),
                 commas=False,
             ),
@@ -534,7 +535,7 @@ def _sort(name: str) -> str:
     matching = registry().surfaces_of(word) if dot and head.casefold() == "matrix" else ()
     if len(matching) == 1:
         return "matrix." + matching[0].slug
-    slugs = tuple("matrix." + surface.slug for surface in surfaces())
+    slugs = tuple("matrix." + surface.slug for surface in SURFACES)
     return choose("sort column", name or "rank", (*SORTS, *slugs))
 
 

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple
 import msgspec
 
 from aui_tui.model.decoding import convert
+from aui_tui.model.surfaces import SURFACES, RegistryEntry, Surface
 from aui_tui.packaged import read_table, read_text
 
 PURPOSES: Final[Mapping[str, str]] = {
@@ -25,15 +26,6 @@ PURPOSES: Final[Mapping[str, str]] = {
     "ads crawler": "ads",
 }
 """What a client is for, in one word, by its role."""
-
-
-class RegistryEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """What every entry has: its position, its names and the company."""
-
-    key: str
-    label: str
-    operator: str
-    aliases: tuple[str, ...] = ()
 
 
 class Client(RegistryEntry, frozen=True, kw_only=True):
@@ -81,15 +73,6 @@ class Crawler(Client, frozen=True, kw_only=True):
     group = "crawler"
 
 
-class Surface(RegistryEntry, frozen=True, kw_only=True):
-    """A matrix key: ``source`` is ``none``, ``live`` (probe ``live``) or ``robots`` (policy of ``agents``)."""
-
-    slug: str
-    source: str
-    live: str = ""
-    agents: tuple[str, ...] = ()
-
-
 class Registry(msgspec.Struct, frozen=True, kw_only=True):
     """The agents and crawlers that the records name, in positions."""
 
@@ -130,7 +113,7 @@ class Registry(msgspec.Struct, frozen=True, kw_only=True):
         if exact is not None:
             return (exact,)
         folded = fold(word)
-        entries: tuple[Surface | Agent, ...] = (*surfaces(), *self.agents)
+        entries: tuple[Surface | Agent, ...] = (*SURFACES, *self.agents)
         for entry in entries:
             if folded in names_of(entry):
                 return (entry,)
@@ -144,7 +127,7 @@ class Registry(msgspec.Struct, frozen=True, kw_only=True):
             matching = [surface for surface in matching if surface.source != "none"]
         if not matching:
             keys = {entry.key for entry in entries}
-            matching = [surface for surface in surfaces() if keys & set(surface.agents)]
+            matching = [surface for surface in SURFACES if keys & set(surface.agents)]
         return tuple(matching)
 
 
@@ -182,17 +165,6 @@ def registry() -> Registry:
         crawlers=convert(_entries(data["crawler"]), tuple[Crawler, ...]),
         others=convert(_entries(data["other"]), tuple[Client, ...]),
     )
-
-
-@cache
-def surfaces() -> tuple[Surface, ...]:
-    """Return the matrix surfaces (``surfaces.toml``), read once: a list of hosts needs nothing else of the registry."""
-    return tuple(read_table("model/surfaces.toml", dict[str, list[Surface]])["surface"])
-
-
-def surface_called(name: str) -> Surface | None:
-    """Return the matrix surface whose slot or slug is ``name``."""
-    return next((surface for surface in surfaces() if name in (surface.key, surface.slug)), None)
 
 
 def _entries(tables: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 from aui_tui.model import agents, labels
 from aui_tui.model.labels import ago
-from aui_tui.model.registry import surfaces
 from aui_tui.model.report import HostReport
 from aui_tui.model.signs import sign
+from aui_tui.model.surfaces import SURFACES
 from aui_tui.report import sections
 from aui_tui.report.sections import Item, Section
 from aui_tui.text import count, joined
@@ -110,7 +110,7 @@ def _facts(report: HostReport, now: float) -> Iterator[tuple[str, Fact]]:
     points = sections.points(report)
     rows = agents.agent_rows(card, report.observations)
     every = agents.outcome_of_each(card, report.observations) if not card.unreachable else ()
-    for surface, outcome in zip(surfaces(), every, strict=False):
+    for surface, outcome in zip(SURFACES, every, strict=False):
         by = (row for row in rows if row.line and row.verdict == outcome.verdict in (agents.TOLD_NO, agents.PART))
         row = next((row for row in by if row.key in (surface.live, *surface.agents)), None)
         note = f"line {row.line}, “{row.rule}”" if row is not None else ""

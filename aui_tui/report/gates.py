@@ -15,7 +15,8 @@ from aui_tui.model.card import Finding, ReportCard
 from aui_tui.model.codec import names_of
 from aui_tui.model.methods import FLOORS, grade_of, round_half_up
 from aui_tui.model.observations import Observations
-from aui_tui.model.registry import PURPOSES, Agent, Surface, registry, surface_called, surfaces
+from aui_tui.model.registry import PURPOSES, Agent, registry
+from aui_tui.model.surfaces import SURFACES, Surface, surface_called
 from aui_tui.model.vocabulary import (
     GRADES,
     LIVE_TOTAL,
@@ -166,7 +167,7 @@ def _asked(word: str) -> list[str]:
     if crawlers := [crawler.token for crawler in names_known.crawlers if crawler.token.lower() == word.strip().lower()]:
         return crawlers
     entries = names_known.named(word)
-    testable = [surface for surface in surfaces() if surface.source != "none"]
+    testable = [surface for surface in SURFACES if surface.source != "none"]
     allowed = (
         *(surface.label for surface in testable),
         *(client.token for client in (*names_known.agents, *names_known.crawlers)),
@@ -186,7 +187,7 @@ def _of_purpose(purpose: str) -> list[str]:
     names_known = registry()
     if purpose == "user":
         probed = {agent.key for agent in names_known.live}
-        return [surface.slug for surface in surfaces() if surface.live in probed]
+        return [surface.slug for surface in SURFACES if surface.live in probed]
     return [crawler.token for crawler in names_known.crawlers if crawler.purpose == purpose]
 
 
@@ -316,7 +317,7 @@ def _serves(card: ReportCard, name: str, observations: Observations | None) -> I
         elif registry().agent(name) is not None:
             yield _unclear(gate, _never_asked(name))
         return
-    assistant = list(outcome_of_each(card, observations))[surfaces().index(surface)]
+    assistant = list(outcome_of_each(card, observations))[SURFACES.index(surface)]
     if shut := _shut_out(card, surface):
         yield _failed(gate, f"robots.txt disallows {', '.join(shut)} ({surface.label}).")
     elif assistant.verdict in SHUT:
@@ -353,7 +354,7 @@ def _blocks(card: ReportCard, name: str, observations: Observations | None) -> I
     if any(not failure.inconclusive for failure in _serves(card, name, observations)):
         return  # shut out for certain
     verdict = (
-        list(outcome_of_each(card, observations))[surfaces().index(surface)].verdict if surface and surface.live else ""
+        list(outcome_of_each(card, observations))[SURFACES.index(surface)].verdict if surface and surface.live else ""
     )
     label = surface.label if surface else name
     if verdict in RANK:

@@ -10,7 +10,7 @@ from aui_tui.model import labels
 from aui_tui.model.agents import IN, NOT_ASKED, PART, SHUT, TOLD_NO, UNCLEAR, share_in
 from aui_tui.model.observations import CHALLENGED, REFUSED
 from aui_tui.model.overview import Move, Moves, Overview
-from aui_tui.model.registry import Surface, surfaces
+from aui_tui.model.surfaces import SURFACES, Surface
 from aui_tui.model.vocabulary import FATES, FIXES, STANCES
 from aui_tui.report.sections import Item, Section
 from aui_tui.text import count
@@ -91,7 +91,7 @@ def _share(value: str, number: int, query: str, total: int) -> Item:
 
 def _assistants(figures: Overview, changes: Moves) -> Iterator[Section]:
     columns = ("Assistant", "Gets in", "Share", *COUNTED, *(["In 12 weeks"] if changes.weeks else ()))
-    items = (_assistant(figures, changes, surface) for surface in surfaces() if surface.slug in figures.verdicts)
+    items = (_assistant(figures, changes, surface) for surface in SURFACES if surface.slug in figures.verdicts)
     return _table("assistants", "Who gets in", items, columns, bars=BAR)
 
 
@@ -163,7 +163,7 @@ def _changes(changes: Moves) -> Iterator[Section]:
     yield from _table("changes", "Changes", items, ("Change", "Hosts"))
     turned = (
         _cells(surface.label, *((number, "") for number in changes.agents[surface.slug]))
-        for surface in sorted(surfaces(), key=lambda surface: -sum(changes.agents.get(surface.slug, ())))
+        for surface in sorted(SURFACES, key=lambda surface: -sum(changes.agents.get(surface.slug, ())))
         if any(changes.agents.get(surface.slug, ()))
     )
     yield from _table(

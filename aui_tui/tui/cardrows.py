@@ -17,9 +17,9 @@ from aui_tui.model.methods import DEFAULT_METHOD, METHODS, WALLED_CEILING
 from aui_tui.model.observations import INCONCLUSIVE
 from aui_tui.model.points import GRANTED, asked_for, comparable, foresees, gain, gain_of, totals, unmeasured
 from aui_tui.model.quota import Quota
-from aui_tui.model.registry import surface_called, surfaces
 from aui_tui.model.report import HistoryPoint, HostReport, comparable_scores
 from aui_tui.model.signs import GRADES
+from aui_tui.model.surfaces import SURFACES, surface_called
 from aui_tui.model.tasks import TASKS, TaskResult, task_label
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import sections
@@ -105,7 +105,7 @@ def answer(state: CardState, size: int, margin: str = " ", *, brief: bool = Fals
     report = state.report
     room = size - len(margin)
     if report is None:
-        names = [Item((surface.label, ""), "absent") for surface in surfaces()]
+        names = [Item((surface.label, ""), "absent") for surface in SURFACES]
         bars = [] if brief else _rows_of([text(fit(name, 8), ("┄" * 8, "muted")) for name in PILLARS], room, margin)
         return [
             entry(margin, ("reading …", "muted")),

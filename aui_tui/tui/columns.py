@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from aui_tui.model.agents import UNCLEAR, turned_away
 from aui_tui.model.listing import Row
-from aui_tui.model.registry import surfaces
 from aui_tui.model.signs import GRADES, sign
+from aui_tui.model.surfaces import SURFACES
 from aui_tui.tui import glyphs
 from aui_tui.tui.words import age, signed
 
@@ -102,7 +102,7 @@ def columns(
         shown = [column for column in shown if column.key not in unused]
     if shown[0].key == "rank":
         shown[0] = replace(shown[0], width=max(shown[0].width, len(format(rows, ","))))
-    count = len(surfaces()) if mode == "matrix" else 0
+    count = len(SURFACES) if mode == "matrix" else 0
     while _need(shown) + 2 * count > width:
         leaving = min((c for c in shown if c.drop), key=lambda c: c.drop, default=None)
         if leaving is None and chosen and mode == "ranked" and len(shown) > 1:
@@ -132,13 +132,13 @@ def _ranked(width: int, chosen: Sequence[str]) -> list[Column]:
     if width < EVERYBODY:
         host = HOST_WIDTH if width >= ROOMY else 18
         return [replace(column, width=host) if column.key == "host" else column for column in RANKED]
-    live = [column for column, surface in zip(_surfaces(WORD_WIDTH), surfaces(), strict=True) if surface.live]
+    live = [column for column, surface in zip(_surfaces(WORD_WIDTH), SURFACES, strict=True) if surface.live]
     place = next(number for number, column in enumerate(RANKED) if column.key == "out")
     return [*RANKED[:place], *live, *RANKED[place + 1 :], CHOICES[0]]
 
 
 def _surfaces(each: int) -> list[Column]:
-    keys = ((f"matrix.{surface.slug}", surface.label) for surface in surfaces())
+    keys = ((f"matrix.{surface.slug}", surface.label) for surface in SURFACES)
     return [Column(key, short, each, sort=key) for key, short in keys]
 
 
@@ -173,7 +173,7 @@ def cell(column: Column, row: Row, now: float) -> Cell:
 
 def verdict_of(row: Row, slug: str) -> str:
     """Return the word for the verdict of one of our surfaces; a foreign matrix is read by position."""
-    pairs = zip(surfaces(), row.verdicts, strict=False)
+    pairs = zip(SURFACES, row.verdicts, strict=False)
     return next((word for surface, word in pairs if surface.slug == slug), UNCLEAR)
 
 
@@ -199,7 +199,7 @@ def _out(row: Row, _now: float) -> Cell:
         return Cell(f"{mark} {names[0] if names else 'all'}", role)
     if word == "unclear":
         return Cell(f"{mark} {len(names)} {word}", role)
-    total = sum(surface.source != "none" for surface in surfaces())
+    total = sum(surface.source != "none" for surface in SURFACES)
     return Cell(f"{mark} nobody" if len(names) >= total else f"{mark} {len(names)} out", role)
 
 

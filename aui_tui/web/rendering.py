@@ -17,9 +17,9 @@ from aui_tui.model import agents, labels
 from aui_tui.model.card import site_url
 from aui_tui.model.listing import Row
 from aui_tui.model.query import Query
-from aui_tui.model.registry import surfaces
 from aui_tui.model.report import HostReport
 from aui_tui.model.signs import sign
+from aui_tui.model.surfaces import SURFACES
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import page as pictures
 from aui_tui.report.sections import Section, sections
@@ -32,12 +32,12 @@ WITH_RECORD: Final = ("tasks", "visits")
 
 def _words(row: Row) -> list[tuple[str, str]]:
     """Return the assistants, each with the word for what it gets."""
-    return [(surface.label, word) for surface, word in zip(surfaces(), row.verdicts, strict=False)]
+    return [(surface.label, word) for surface, word in zip(SURFACES, row.verdicts, strict=False)]
 
 
 def _known(row: Row) -> list[bool]:
     """Return whether each assistant gets in of which that is known."""
-    admitted = (agents.gets_in(word, surface.source) for surface, word in zip(surfaces(), row.verdicts, strict=False))
+    admitted = (agents.gets_in(word, surface.source) for surface, word in zip(SURFACES, row.verdicts, strict=False))
     return [inside for inside in admitted if inside is not None]
 
 

@@ -17,7 +17,7 @@ import pytest
 from aui_tui.index.store import Store
 from aui_tui.index.upkeep import backup
 from aui_tui.model.card import ReportCard
-from aui_tui.model.registry import surfaces
+from aui_tui.model.surfaces import SURFACES
 from tests.cards import SAMPLES
 from tests.index.clock import NOW
 from tests.index.test_store import DAY, scan
@@ -66,7 +66,7 @@ def test_the_views_say_what_the_cards_say(folder: Path, file: str) -> None:
         }
         verdicts = rows(folder / file, f"SELECT agent, verdict FROM agents WHERE host = '{host}'")
         assert [row["verdict"] for row in verdicts] == [graded(card, word) for word in card.matrix.values()]
-        assert [row["agent"] for row in verdicts] == [surface.slug for surface in surfaces()]
+        assert [row["agent"] for row in verdicts] == [surface.slug for surface in SURFACES]
         fixes = rows(folder / file, f"SELECT fix FROM fixes WHERE host = '{host}'")
         assert {row["fix"] for row in fixes} == {fix.k for fix in card.recommendations}
 

@@ -13,7 +13,8 @@ from aui_tui.model.agents import Outcome, agent_rows, outcomes
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import ANOTHER_PAGE, REFUSED, Challenge, Observations, RobotsFacts
 from aui_tui.model.points import by_harm
-from aui_tui.model.registry import registry, surfaces
+from aui_tui.model.registry import registry
+from aui_tui.model.surfaces import SURFACES
 from aui_tui.model.tasks import TaskReport, TaskResult
 from aui_tui.report.words import who_gets_in
 from tests.scan import situations
@@ -68,7 +69,7 @@ def test_outcomes_and_rows_say_what_the_card_says(make: Callable[[], Observation
     words = [agents.WORST_FIRST.index(one.verdict) for one in found]
     assert words == sorted(words)
     rows = {row.key: row.verdict for row in agent_rows(card, seen)}
-    for surface, verdict in zip(surfaces(), card.matrix.values(), strict=True):
+    for surface, verdict in zip(SURFACES, card.matrix.values(), strict=True):
         if surface.live:
             assert rows[surface.live] == agents.word_of(verdict)
     if make in ALIKE:

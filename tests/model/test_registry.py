@@ -9,18 +9,8 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from aui_tui.model.registry import (
-    PURPOSES,
-    Agent,
-    Crawler,
-    Known,
-    fold,
-    names_of,
-    registry,
-    starter,
-    surface_called,
-    surfaces,
-)
+from aui_tui.model.registry import PURPOSES, Agent, Crawler, Known, fold, names_of, registry, starter
+from aui_tui.model.surfaces import SURFACES, surface_called
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CATEGORIES, CRAWLERS_TOTAL, LIVE_TOTAL, SURFACES_TOTAL
 from aui_tui.scan.target import parse
 from aui_tui.text import clean
@@ -31,7 +21,7 @@ KNOWN = registry()
 def test_every_position_is_filled_in_order() -> None:
     assert [agent.key for agent in KNOWN.agents] == [f"agent_{n:02d}" for n in range(1, AGENTS_TOTAL + 1)]
     assert [crawler.key for crawler in KNOWN.crawlers] == [f"crawler_{n:02d}" for n in range(1, CRAWLERS_TOTAL + 1)]
-    assert [surface.key for surface in surfaces()] == [f"matrix_key_{n}" for n in range(1, SURFACES_TOTAL + 1)]
+    assert [surface.key for surface in SURFACES] == [f"matrix_key_{n}" for n in range(1, SURFACES_TOTAL + 1)]
 
 
 def test_the_live_probed_agents_come_first() -> None:
@@ -45,7 +35,7 @@ def test_names_are_tokens_of_rfc_9309_and_differ() -> None:
     tokens = [entry.token for entry in (*KNOWN.agents, *KNOWN.crawlers)]
     assert all(re.fullmatch("[A-Za-z_-]+", token) for token in tokens)
     assert len(set(tokens)) == len(tokens)
-    assert len({surface.slug for surface in surfaces()}) == SURFACES_TOTAL
+    assert len({surface.slug for surface in SURFACES}) == SURFACES_TOTAL
 
 
 @pytest.mark.parametrize(
@@ -67,12 +57,12 @@ def test_an_alias_of_a_crawler_names_it_as_one_of_an_agent_does() -> None:
 
 def test_surfaces_name_agents_that_exist() -> None:
     keys = {agent.key for agent in KNOWN.agents}
-    for surface in surfaces():
+    for surface in SURFACES:
         assert set(surface.agents) <= keys
         assert surface.source in ("none", "live", "robots")
         assert bool(surface.live) == (surface.source == "live")
         assert surface.live in ("", *(agent.key for agent in KNOWN.live))
-    assert {surface.live for surface in surfaces() if surface.live} == {agent.key for agent in KNOWN.live}
+    assert {surface.live for surface in SURFACES if surface.live} == {agent.key for agent in KNOWN.live}
 
 
 def test_look_up_by_slot_token_alias_and_casing() -> None:
@@ -117,7 +107,7 @@ def test_the_surface_behind_any_name() -> None:
 
 
 def test_every_name_leads_to_its_own_entry_or_to_the_surface_it_is_asked_through() -> None:
-    for entry in (*surfaces(), *KNOWN.agents):
+    for entry in (*SURFACES, *KNOWN.agents):
         for name in names_of(entry):
             found = KNOWN.named(name)
             assert len(found) == 1
@@ -126,12 +116,12 @@ def test_every_name_leads_to_its_own_entry_or_to_the_surface_it_is_asked_through
 
 def test_a_product_has_one_name() -> None:
     """A live-probed agent and its surface are called alike, and nothing but the surface's own key says Gemini."""
-    for surface in surfaces():
+    for surface in SURFACES:
         if surface.live:
             agent = KNOWN.agent(surface.live)
             assert agent is not None
             assert (agent.short, agent.operator) == (surface.label, surface.operator)
-    assert {fold(entry.label) for entry in surfaces()} & {"gemini"} == set()
+    assert {fold(entry.label) for entry in SURFACES} & {"gemini"} == set()
 
 
 def test_the_starter_list_covers_every_category_and_writes_hosts_as_cards_are_kept() -> None:

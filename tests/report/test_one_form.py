@@ -35,9 +35,9 @@ from aui_tui.model.options import Acceptance
 from aui_tui.model.overview import Moves
 from aui_tui.model.points import by_harm, gain, totals
 from aui_tui.model.query import Query
-from aui_tui.model.registry import surfaces
 from aui_tui.model.report import HostReport
 from aui_tui.model.signs import sign
+from aui_tui.model.surfaces import SURFACES
 from aui_tui.model.tasks import TaskReport, TaskResult
 from aui_tui.model.visits import HEADER, cells, visit_rows
 from aui_tui.model.vocabulary import NO_GRADE
@@ -178,7 +178,7 @@ def truth(one: Told) -> Facts:
         "age": span(age(card.scanned_at, NOW)),
         "disagree": bool(agents.contradictions(card, seen)),
     }
-    for surface, outcome in zip(surfaces(), agents.outcome_of_each(card, seen), strict=True):
+    for surface, outcome in zip(SURFACES, agents.outcome_of_each(card, seen), strict=True):
         facts[f"verdict of {surface.label}"] = outcome.verdict
         facts[f"sign of {surface.label}"] = sign(outcome.verdict).sign
         facts[f"passes {surface.label}"] = outcome.verdict in (agents.IN, agents.PART)
@@ -234,7 +234,7 @@ def in_words(pairs: Iterator[tuple[str, str]]) -> Facts:
 def in_list(one: Told) -> Facts:
     row = one.row
     shown = {column.key: cell(column, row, NOW).text for column in every_column()}
-    wide = (Column(f"matrix.{surface.slug}", surface.label, 20) for surface in surfaces())
+    wide = (Column(f"matrix.{surface.slug}", surface.label, 20) for surface in SURFACES)
     words = in_words((column.label, cell(column, row, NOW).text.split(" ", 1)[1]) for column in wide)
     gone = shown["score"] == "–"
     return words | {
@@ -270,7 +270,7 @@ def on_card(one: Told) -> Facts:
         "disagree": any("≠" in row for row in rows),
     }
     chips = {name: entry for entry in re.split(r" {3}|\n", answer[-2].strip()) for name in [entry.strip()]}
-    for surface in surfaces():
+    for surface in SURFACES:
         (chip,) = [chip for chip in chips if re.fullmatch(rf". {re.escape(surface.label)}( \d{{3}})?", chip)]
         facts[f"sign of {surface.label}"] = chip[0]
     if not report.card.unreachable:
@@ -327,7 +327,7 @@ def compared(one: Told) -> Facts:
     assert turned == rows, "each side says the same at the left and at the right"
     rows = {name: text.partition(" (")[0] for name, text in rows.items()}
     facts = in_words(
-        (surface.label, rows[surface.label].split(" ", 1)[1]) for surface in surfaces() if rows[surface.label] != "–"
+        (surface.label, rows[surface.label].split(" ", 1)[1]) for surface in SURFACES if rows[surface.label] != "–"
     )
     facts |= {"ago": rows["Scanned"], "stance": rows["Stance"]}
     if one.report.card.unreachable:
@@ -342,7 +342,7 @@ def commanded(one: Told) -> Facts:
     text = [*lines(report, Paint(width=1000), details=True, now=NOW)]
     whole = "\n".join(text)
     start = text.index("") + 1
-    names = sorted((surface.label for surface in surfaces()), key=len, reverse=True)
+    names = sorted((surface.label for surface in SURFACES), key=len, reverse=True)
     words = []
     for line in text[start : text.index("", start)]:
         cells = re.split(r" {2,}", line[2:])
@@ -416,7 +416,7 @@ def from_tree(tree: LexborHTMLParser) -> Facts:
     text = tree.body.text(separator=" ") if tree.body is not None else ""
     facts = scored(text)
     rows = [[part.text(strip=True) for part in row.css("th, td")] for row in tree.css("tbody tr")]
-    known = {surface.label for surface in surfaces()}
+    known = {surface.label for surface in SURFACES}
     said = [row for row in rows if len(row) == 3 and {*row[0].split(", ")} <= known]
     facts |= in_words((row[0], re.sub(r"^[^\w]+\s*", "", row[1])) for row in said)
     items = [" ".join(item.text(separator=" ").split()) for item in tree.css("li")]
@@ -508,7 +508,7 @@ def in_sarif(one: Told) -> Facts:
 def at_the_gate(one: Told) -> Facts:
     """Return what the gate says of each assistant that a scan asks about."""
     card, facts = one.report.card, Facts()
-    for surface in surfaces():
+    for surface in SURFACES:
         if surface.source == "live" and not card.unreachable:
             code = check(card, Gates.of(must_serve=surface.slug), observations=one.report.observations).exit_code
             facts[f"passes {surface.label}"] = code == PASSED
@@ -652,7 +652,7 @@ def test_the_overview_of_one_host_says_what_its_record_says(told: dict[str, Told
         parts = {part.name: part for part in overview(found)}
         who = parts["assistants"]
         words = {item.label: word_counted(item, who.columns) for item in who.items if not item.text}
-        shown = {surface.label: known[f"verdict of {surface.label}"] for surface in surfaces()}
+        shown = {surface.label: known[f"verdict of {surface.label}"] for surface in SURFACES}
         assert words == {name: word for name, word in shown.items() if word not in (agents.UNCLEAR, agents.NOT_ASKED)}
         assert [item.label for item in parts["grades"].items if item.cells[1] == "1"] == [known["grade"]]
         (row,) = parts["stances"].items

@@ -17,8 +17,9 @@ from aui_tui.model.listing import Row
 from aui_tui.model.observations import Observations
 from aui_tui.model.points import totals
 from aui_tui.model.query import VERDICT_WORDS, Query
-from aui_tui.model.registry import registry, surfaces
+from aui_tui.model.registry import registry
 from aui_tui.model.report import HostReport
+from aui_tui.model.surfaces import SURFACES
 from aui_tui.model.tasks import TaskReport, TaskResult
 from aui_tui.report.overview import overview
 from aui_tui.report.sections import sections
@@ -77,7 +78,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tupl
 
 def words_of(report: HostReport) -> dict[str, str]:
     found = outcome_of_each(report.card, report.observations)
-    return {surface.slug: one.verdict for surface, one in zip(surfaces(), found, strict=True)}
+    return {surface.slug: one.verdict for surface, one in zip(SURFACES, found, strict=True)}
 
 
 def test_the_overview_and_every_query_count_the_rows_that_they_open(
@@ -88,7 +89,7 @@ def test_the_overview_and_every_query_count_the_rows_that_they_open(
         store.put(report.card, report.observations)
     words = [words_of(report) for report, _ in reports.values()]
     figures = store.overview(Query())
-    for surface in surfaces():
+    for surface in SURFACES:
         here = [one[surface.slug] for one in words]
         assert figures.verdicts[surface.slug] == {word: here.count(word) for word in {*here}}
         for term, wanted in VERDICT_WORDS.items():

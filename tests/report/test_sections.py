@@ -13,9 +13,9 @@ from aui_tui.model import agents
 from aui_tui.model.methods import METHODS, MOST_AGENTS
 from aui_tui.model.observations import Observations
 from aui_tui.model.points import task_points
-from aui_tui.model.registry import surfaces
 from aui_tui.model.report import HostReport
 from aui_tui.model.signs import SIGNS, sign
+from aui_tui.model.surfaces import SURFACES
 from aui_tui.report.sections import NAMES, Section, sections
 from aui_tui.report.words import agent_counts
 from tests.scan import situations
@@ -62,7 +62,7 @@ def check(report: HostReport) -> None:
     rows = agents.agent_rows(card, report.observations)
     assert sum(map(int, re.findall(r"\d+", agent_counts(rows)))) == card.agents_total
     assert {row.verdict for row in rows} <= SIGNS.keys()
-    for surface, (key, verdict) in zip(surfaces(), card.matrix.items(), strict=True):
+    for surface, (key, verdict) in zip(SURFACES, card.matrix.items(), strict=True):
         one = names[surface.label]
         assert key in one.keys
         dropped = one.reason == agents.DROPPED  # the record has no word of its own for it

@@ -9,7 +9,8 @@ from aui_tui.checks import points as points_of
 from aui_tui.model.card import AgentAccess, Evidence, Recommendation, ReportCard, Semantic
 from aui_tui.model.codec import names_of
 from aui_tui.model.methods import METHODS, grade_of
-from aui_tui.model.registry import registry, surfaces
+from aui_tui.model.registry import registry
+from aui_tui.model.surfaces import SURFACES
 from aui_tui.model.vocabulary import CATEGORIES
 
 NOW = datetime(2026, 11, 20, 10, 0, tzinfo=UTC)
@@ -139,7 +140,7 @@ def _access(number: int, stance: str, dead: bool) -> tuple[dict[str, AgentAccess
         for place in range(number % 5):
             policies[list(policies)[(number + place * 3) % 19]] = "blocked" if place % 2 else "partial"
     verdicts = {}
-    for place, surface in enumerate(surfaces()):
+    for place, surface in enumerate(SURFACES):
         if surface.source == "none" or dead:
             verdicts[surface.slug] = "untested"
         elif stance == "Open":

@@ -18,8 +18,9 @@ from aui_tui.model.observations import CHALLENGED, REFUSED
 from aui_tui.model.overview import Overview
 from aui_tui.model.points import Standing, gain, score_after
 from aui_tui.model.query import Query
-from aui_tui.model.registry import registry, surfaces
+from aui_tui.model.registry import registry
 from aui_tui.model.report import HostReport
+from aui_tui.model.surfaces import SURFACES
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import sections
 from aui_tui.report.comparison import comparison
@@ -48,7 +49,7 @@ def shuffled(number: int) -> ReportCard:
     if card.unreachable:
         return card
     words = [*VERDICT_CYCLE, "untested"]
-    matrix = {surface.slug: "untested" if surface.source == "none" else chance.choice(words) for surface in surfaces()}
+    matrix = {surface.slug: "untested" if surface.source == "none" else chance.choice(words) for surface in SURFACES}
     return replace(card, matrix=matrix)
 
 
@@ -65,7 +66,7 @@ def test_strip_columns_and_preview_say_the_same(number: int) -> None:
         if not card.unreachable:
             assert {key: verdict_of(row, key) for key in shown} == shown
         word, names = agents.turned_away(row.verdicts)
-        shut = [surface.label for surface in surfaces() if shown.get(surface.slug) in agents.SHUT]
+        shut = [surface.label for surface in SURFACES if shown.get(surface.slug) in agents.SHUT]
         if not card.unreachable and word not in (agents.UNCLEAR, agents.IN):
             assert sorted(names) == sorted(shut)
             said = cell(OUT, row, 0.0).text.split(maxsplit=1)[1]
@@ -77,7 +78,7 @@ def test_strip_columns_and_preview_say_the_same(number: int) -> None:
         in_preview = " ".join(" ".join(entry.content.plain for entry in preview(row, report, 60, 0.0)).split())
         assert sentence in in_preview
         strip = answer_of(state)
-        assert all(surface.label in strip for surface in surfaces() if surface.slug in card.matrix)
+        assert all(surface.label in strip for surface in SURFACES if surface.slug in card.matrix)
         if sentence.startswith("Every assistant gets in"):
             assert not shut
         fixes = [fix.k for fix in state.fixes]
@@ -120,7 +121,7 @@ def test_the_first_check_asks_as_an_assistant_that_is_turned_away() -> None:
 
 
 def test_the_overview_leaves_to_task_runs_only_who_drives_a_browser() -> None:
-    verdicts = {one.slug: {"unclear" if one.live else "not asked": 2} for one in surfaces()}
+    verdicts = {one.slug: {"unclear" if one.live else "not asked": 2} for one in SURFACES}
     (who,) = [part for part in overview(of_hosts(2, verdicts=verdicts)) if part.name == "assistants"]
     reasons = {item.label: item.text for item in who.items}
     assert reasons == {
@@ -129,7 +130,7 @@ def test_the_overview_leaves_to_task_runs_only_who_drives_a_browser() -> None:
         else "no answer proves anything"
         if one.live
         else "not asked: robots.txt alone speaks of it"
-        for one in surfaces()
+        for one in SURFACES
     }
 
 
@@ -141,7 +142,7 @@ def of_hosts(hosts: int, **figures: Any) -> Overview:
 
 def test_a_narrow_table_yields_its_bar_and_the_last_figures_and_no_first_one() -> None:
     failing, edges = {"llms": 921, "landmarks": 608}, {"cloudflare nginx": 113, "": 92}
-    verdicts = {one.slug: {"in": 900, "refused": 61, "unclear": 1} for one in surfaces()}
+    verdicts = {one.slug: {"in": 900, "refused": 61, "unclear": 1} for one in SURFACES}
     figures = of_hosts(962, failing=failing, edges=edges, refusing={"": 92}, scores=(96,) * 10, verdicts=verdicts)
     for size, part in product(range(33, 141), overview(figures)):
         for row, item in zip(table(part, size)[bool(part.columns) :], part.items, strict=True):

@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from aui_tui.errors import ConfigError, RateLimited, Unavailable
 from aui_tui.model.listing import Facets, IndexView
 from aui_tui.model.query import Query
-from aui_tui.model.registry import surfaces
+from aui_tui.model.surfaces import SURFACES
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.report.overview import overview
 from aui_tui.service.local import LocalService
@@ -518,7 +518,7 @@ async def test_columns_stay_with_a_filter() -> None:
 
 
 async def test_an_assistant_of_the_overview_offers_what_it_gets_with_the_rows_that_open() -> None:
-    surface = next(surface for surface in surfaces() if surface.slug == "claude")
+    surface = next(surface for surface in SURFACES if surface.slug == "claude")
     async with stage(CardService.of(60), (140, 40)) as pilot:
         figures = await index_of(pilot).context.service.overview(Query())
         (who,) = [part for part in overview(figures) if part.name == "assistants"]

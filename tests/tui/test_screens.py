@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from aui_tui.model.query import Query
-from aui_tui.model.registry import surfaces
 from aui_tui.model.signs import ASCII
+from aui_tui.model.surfaces import SURFACES
 from aui_tui.text import cells
 from aui_tui.tui.columns import RANKED, UNREACHABLE, Column
 from aui_tui.tui.rows import term
@@ -119,7 +119,7 @@ def test_every_sentence_of_a_foot_stands_whole_in_80_cells() -> None:
 
 def test_names_of_the_matrix_stand_whole_where_80_cells_are() -> None:
     names = " ".join(row.plain for row in legend_lines(80))
-    assert all(f"{number} {surface.label}" in names for number, surface in enumerate(surfaces(), 1))
+    assert all(f"{number} {surface.label}" in names for number, surface in enumerate(SURFACES, 1))
     assert len(legend_lines(140)) == 1
 
 

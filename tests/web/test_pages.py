@@ -15,7 +15,7 @@ from aui_tui.errors import Unavailable
 from aui_tui.model.card import Evidence, Recommendation, ReportCard
 from aui_tui.model.labels import percent
 from aui_tui.model.methods import grade_of
-from aui_tui.model.registry import surfaces
+from aui_tui.model.surfaces import SURFACES
 from tests.cards import DEAD, RICH_OPEN, WALLED
 from tests.scan import situations
 from tests.service.serving import Running, serving
@@ -88,7 +88,7 @@ def test_a_site_of_which_too_little_could_be_measured_has_no_letter_and_says_why
 def test_the_first_page_says_who_gets_in_and_a_search_lists_sites_alone(site: Running) -> None:
     tree = page(site, "/")
     ranked = list(site.get("/api/index.json").json()["ranked"])
-    place = [surface.slug for surface in surfaces()].index("claude")
+    place = [surface.slug for surface in SURFACES].index("claude")
     claude = [word for row in ranked if (word := list(row["matrix"].values())[place]) != "untested"]
     inside = percent(sum(word in ("allowed", "partial", "allowed-robots") for word in claude), len(claude))
     rows = {row.css_first("th").text(): row.text() for row in tree.css("section.assistants tbody tr")}

@@ -9,8 +9,8 @@ from typing import Final
 from textual.app import ComposeResult
 from textual.content import Content
 
-from aui_tui.model.registry import surfaces
 from aui_tui.model.report import HostReport
+from aui_tui.model.surfaces import SURFACES
 from aui_tui.report.comparison import comparison
 from aui_tui.report.sections import Item, Section
 from aui_tui.text import count, joined
@@ -88,7 +88,7 @@ class CompareScreen(DashboardScreen[None]):
     def on_row_list_chosen(self) -> None:
         """Open the exchange behind a verdict; for any other line show the full value of each site."""
         item, place = self._here()
-        slug = next((surface.slug for surface in surfaces() if item is not None and surface.label == item.label), "")
+        slug = next((surface.slug for surface in SURFACES if item is not None and surface.label == item.label), "")
         if slug:
             self.app.push_screen(opened(self.reports[place], slug))
         elif item is not None:

@@ -15,8 +15,8 @@ from textual.widgets import Static
 
 from aui_tui.model.listing import IndexView
 from aui_tui.model.query import Query, parse
-from aui_tui.model.registry import surfaces
 from aui_tui.model.report import HostReport
+from aui_tui.model.surfaces import SURFACES
 from aui_tui.model.vocabulary import CATEGORIES
 from aui_tui.text import count
 from aui_tui.tui.bindings import INDEX
@@ -399,7 +399,7 @@ class IndexScreen(DashboardScreen[None]):
         self.become(replace(self.state, mode="ranked" if self.state.mode == "matrix" else "matrix"))
 
     def action_surface(self, number: int) -> None:
-        self.become(self.state.sorted_by("matrix." + surfaces()[number - 1].slug), keep=False)
+        self.become(self.state.sorted_by("matrix." + SURFACES[number - 1].slug), keep=False)
 
     def action_overview(self) -> None:
         self._open_overview("")

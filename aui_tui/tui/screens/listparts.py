@@ -10,8 +10,8 @@ from textual.content import Content
 from aui_tui.model.agents import turned_away
 from aui_tui.model.listing import IndexView, Row
 from aui_tui.model.quota import Quota
-from aui_tui.model.registry import surfaces
 from aui_tui.model.signs import sign
+from aui_tui.model.surfaces import SURFACES
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.text import count
 from aui_tui.tui import glyphs
@@ -93,7 +93,7 @@ def legend_lines(size: int) -> list[Content]:
     """Return the eight surfaces of the matrix by their number, in one line, or in two where one has no room."""
     named = [
         acting(text((str(number), "key"), f" {surface.label}  "), f"screen.surface({number})")
-        for number, surface in enumerate(surfaces(), 1)
+        for number, surface in enumerate(SURFACES, 1)
     ]
     line = text(" ", *named)
     if line.cell_length <= size:
@@ -123,7 +123,7 @@ def marks_line(marks: frozenset[str], size: int) -> Content:
 def hint_for(line: str) -> str:
     """Return which term would match a plain word that is no part of any name; empty for one that stands for none."""
     word = line.strip().lower()
-    slug = next((surface.slug for surface in surfaces() if word in (surface.slug, surface.label.lower())), "")
+    slug = next((surface.slug for surface in SURFACES if word in (surface.slug, surface.label.lower())), "")
     term = f"agent:{slug}=out finds who turns it away" if slug else ""
     if word in (stance.lower() for stance in STANCES):
         term = f"stance:{word} finds them"
