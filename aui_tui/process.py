@@ -6,7 +6,6 @@ that lies there would run with the user's rights.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -30,6 +29,8 @@ def command(module: str, *arguments: str) -> list[str]:
     """
     root = str(Path(aui_tui.__file__).resolve().parent.parent)
     path = [str(Path(entry).resolve()) for entry in sys.path if entry]
+    import json  # a first frame starts no process
+
     path_json = json.dumps(path if root in path else [root, *path])
     return [interpreter(), "-I", "-S", "-c", _BOOT, path_json, module, *arguments]
 

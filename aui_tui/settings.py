@@ -7,7 +7,6 @@ stored in it.
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -323,6 +322,8 @@ def _read_table(path: Path, *, required: bool) -> dict[str, Any]:
             data = file.read(LARGEST + 1)
         if len(data) > LARGEST:
             raise ConfigError(f"{shown} is larger than {LARGEST >> 20} MiB, so it is not a settings file.")
+        import tomllib  # a start without a settings file needs no parser
+
         table = tomllib.loads(data.decode("utf-8-sig"))
     except FileNotFoundError:
         if required:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -133,6 +132,8 @@ def _narrate(line: str | dict[str, object]) -> None:
     if sys.stderr is None:
         return
     with contextlib.suppress(OSError, ValueError):
+        import json  # a first frame says nothing here
+
         text = line if isinstance(line, str) else json.dumps(line, ensure_ascii=False)
         sys.stderr.write((text if sys.stderr.isatty() else break_marks(text)) + "\n")
         sys.stderr.flush()

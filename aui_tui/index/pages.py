@@ -5,7 +5,6 @@ A page is kept as far as MOST, compressed: about 20 KB for a homepage of 100 KB.
 
 from __future__ import annotations
 
-import hashlib
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
@@ -24,6 +23,8 @@ INFLATED: Final = 4 * MOST
 
 
 def _file(folder: Path, host: str) -> Path:
+    import hashlib  # a first frame stores no page
+
     return folder / f"{hashlib.sha256(host.encode()).hexdigest()[:32]}.z"
 
 
