@@ -6,7 +6,7 @@ the evidence, the recommendations, what-if, the plan and the explanation of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
 from typing import Final
@@ -47,14 +47,17 @@ NAMES: Final = (
 CHECKS: Final[tuple[Check, ...]] = tuple(import_module(f"{__name__}.{name}").CHECK for name in NAMES)
 
 
-def _by_fix(checks: Iterable[Check]) -> Mapping[str, Check]:
+def _by_fix(checks: Sequence[Check]) -> Mapping[str, Check]:
     """Return ``checks`` by their keys in the order of FIXES.
 
-    Raises ValueError where their keys are not those of FIXES, and where two sentences have one id: a finding of one
-    check would be told as the other's.
+    Raises ValueError where their keys are not those of FIXES, and where two checks have one key or two sentences have
+    one id: a finding of one check would be told as the other's.
     """
     owners: dict[str, str] = {}
+    keys = [check.fix for check in checks]
     for check in checks:
+        if keys.count(check.fix) > 1:
+            raise ValueError(f"Two checks have the key {check.fix}: give the new one a key of its own.")
         for line in check.sentences:
             if line.id in owners:
                 raise ValueError(

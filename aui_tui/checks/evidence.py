@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from aui_tui.checks import BY_FIX, CHECKS, TITLE, Sentence, sentence_list
+from aui_tui.checks import BY_FIX, CHECKS, TITLE, Check, Sentence, sentence_list
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import answer, clause, fill, quoted, sentence, silence_reason
 from aui_tui.model.card import Finding, Ledger
@@ -213,6 +213,17 @@ def subject(finding: Finding) -> str:
     return BY_FIX[finding.fix].subject if finding.fix in BY_FIX else "this scan" if is_note(finding) else ""
 
 
+def findings_of(check: Check, judgement: Judgement) -> Iterator[Finding]:
+    """Yield the findings of ``check``. Raises ValueError for one that is no sentence of its own.
+
+    It would be told in the words of another check, and lead to its fix.
+    """
+    for finding in check.findings(judgement):
+        if finding.id not in (line.id for line in check.sentences):
+            raise ValueError(f"The check {check.fix} yields the finding {finding.id}, which is no sentence of its own.")
+        yield finding
+
+
 def findings(judgement: Judgement, book: Ledger | None = None) -> tuple[Finding, ...]:
     """Return the findings of one scan; at least one. Every text is a sentence without markup, given once.
 
@@ -223,7 +234,7 @@ def findings(judgement: Judgement, book: Ledger | None = None) -> tuple[Finding,
     if observations.unreachable:
         results += _unreachable(observations)
     else:
-        results += chain.from_iterable(check.findings(judgement) for check in CHECKS)
+        results += chain.from_iterable(findings_of(check, judgement) for check in CHECKS)
         results += task_findings(observations)
         full = sum(entry.possible for entry in book.entries) if book is not None else 0
         if book is not None and 2 * book.possible < full:

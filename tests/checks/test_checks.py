@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -13,9 +14,13 @@ import pytest
 
 from aui_tui.checks import BY_FIX, CHECKS, NAMES, _by_fix
 from aui_tui.checks.check import Check
+from aui_tui.checks.evidence import findings_of
+from aui_tui.checks.judge import judge
+from aui_tui.checks.llms import LlmsTxt
 from aui_tui.model.methods import METHODS
 from aui_tui.model.vocabulary import FIXES, SEVERITIES
 from tests.cli.runner import ROOT
+from tests.scan import situations
 
 NINTH = '''\
 """A title: what an agent calls the page when it reports back."""
@@ -26,8 +31,8 @@ from aui_tui.checks.check import Advice, Check, Earned, Piece, sentence_list
 from aui_tui.model.card import Finding
 
 
-class Title(Check):
-    fix = "title"
+class Ninth(Check):
+    fix = "ninth"
     label = "A title"
     earns = "the homepage has a title"
     lacking = "no title"
@@ -37,9 +42,9 @@ class Title(Check):
     points = {"v0.1": 2, "v0.2": 2}
     sentences = sentence_list(
         """
-        warn title-none: No title
+        warn ninth-none: No title
             The homepage has no title, so an agent has no name for it.
-        good title: A title
+        good ninth: A title
             The homepage has a title.
         """
     )
@@ -49,7 +54,7 @@ class Title(Check):
         return Earned(2 if there else 0, "The homepage has a title." if there else "The homepage has no title.")
 
     def findings(self, judgement):
-        yield Finding("title") if judgement.observations.page.title else Finding("title-none")
+        yield Finding("ninth") if judgement.observations.page.title else Finding("ninth-none")
 
     def fixed(self, observations):
         page = observations.page
@@ -62,7 +67,7 @@ class Title(Check):
         return Advice(body, code, lambda: (Piece("homepage/title.html", place, code),))
 
 
-CHECK = Title()
+CHECK = Ninth()
 '''
 
 ASKED = """
@@ -83,8 +88,8 @@ bare = replace(bare, page=replace(bare.page, title=""))
 named = replace(bare, page=replace(bare.page, title="Shop"))
 method = METHODS["v0.2"]
 card = grade_card(bare)
-entry = next(entry for entry in ledger(judge(bare), method).entries if entry.component == "title")
-fix = next(fix for fix in card.recommendations if fix.k == "title")
+entry = next(entry for entry in ledger(judge(bare), method).entries if entry.component == "ninth")
+fix = next(fix for fix in card.recommendations if fix.k == "ninth")
 site = site_of(bare, Labels(name="Shop"))
 steps = plan(card, score=100, what_if=lambda fixes: what_if(bare, fixes, method))
 rows = [row for section in sections("v0.2") for row in section.rows]
@@ -94,13 +99,13 @@ print(json.dumps({
     "good": [line.text for line in grade_card(named).evidence if "title" in line.text],
     "fix": [fix.pts, fix.pillar, fix.title, fix.code],
     "method": [row for row in rows if "title" in row[1]],
-    "what_if": ledger(judge(apply(bare, ["title"])), method).earned - ledger(judge(bare), method).earned,
+    "what_if": ledger(judge(apply(bare, ["ninth"])), method).earned - ledger(judge(bare), method).earned,
     "all": what_if(bare, [f.k for f in card.recommendations], method).score,
     "plan": pieces(steps, site)["homepage/title.html"],
     "readme": [item.cells for part in readme(steps, site) for item in part.items if item.key == "homepage/title.html"],
-    "found": [(one.id, one.fix) for one in card.findings if one.fix == "title"],
+    "found": [(one.id, one.fix) for one in card.findings if one.fix == "ninth"],
     "detail": grade_card(named).detail["surface"] - card.detail["surface"],
-    "query": [term.values for term in parse("fix:title")],
+    "query": [term.values for term in parse("fix:ninth")],
 }))
 """
 
@@ -109,28 +114,31 @@ def test_a_ninth_check_is_one_module_and_two_words(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "aui_tui", tmp_path / "aui_tui", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "tests").symlink_to(ROOT / "tests")
     folder = tmp_path / "aui_tui" / "checks"
-    (folder / "title.py").write_text(NINTH)
-    listing = folder / "__init__.py"
-    listing.write_text(listing.read_text().replace('    "protocols",\n', '    "protocols",\n    "title",\n'))
-    words = tmp_path / "aui_tui" / "model" / "vocabulary.py"
-    words.write_text(words.read_text().replace('"signal", "robots")\n', '"signal", "robots", "title")\n'))
+    (folder / "ninth.py").write_text(NINTH)
+    for listing, name in (
+        (folder / "__init__.py", "NAMES"),
+        (tmp_path / "aui_tui" / "model" / "vocabulary.py", "FIXES"),
+    ):
+        listing.write_text(
+            re.sub(rf"(?s)^({name}: Final = \(.*?),?\n?\)$", r'\1, "ninth")', listing.read_text(), flags=re.MULTILINE)
+        )
     done = subprocess.run(
         [sys.executable, "-c", ASKED], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {
-        "ledger": [0, 2, "built", "The homepage has no title.", "title"],
+        "ledger": [0, 2, "built", "The homepage has no title.", "ninth"],
         "evidence": ["warn"],
         "good": ["The homepage has a title."],
         "fix": [2, "Built", "Give the homepage a title", "<title>shop.example</title>"],
-        "method": [["Built 2, title", "the homepage has a title"]],
+        "method": [["Built 2, ninth", "the homepage has a title"]],
         "what_if": 2,
         "all": 100,
         "plan": ["homepage/title.html", "in the head of the homepage", "<title>Shop</title>"],
         "readme": [["homepage/title.html", "in the head of the homepage"]],
-        "found": [["title-none", "title"]],
+        "found": [["ninth-none", "ninth"]],
         "detail": 2,
-        "query": [[",title,"]],
+        "query": [[",ninth,"]],
     }
 
 
@@ -162,7 +170,19 @@ def test_no_check_knows_another() -> None:
 
 
 def test_checks_with_the_same_sentences_or_other_keys_are_refused() -> None:
-    with pytest.raises(ValueError, match="The sentence id llms-note of the check llms is also one of llms"):
+    with pytest.raises(ValueError, match="Two checks have the key llms"):
         _by_fix([BY_FIX["llms"], BY_FIX["llms"]])
+    copied = LlmsTxt()
+    copied.fix = "copied"
+    with pytest.raises(ValueError, match="The sentence id llms-note of the check copied is also one of llms"):
+        _by_fix([*CHECKS, copied])
     with pytest.raises(ValueError, match="One lacks: robots"):
         _by_fix([check for check in CHECKS if check.fix != "robots"])
+
+
+def test_a_finding_in_the_words_of_another_check_is_refused() -> None:
+    """A copied check whose table was renamed and whose findings were not."""
+    copied = LlmsTxt()
+    copied.fix, copied.sentences = "copied", tuple(line._replace(id=f"copied-{line.id}") for line in LlmsTxt.sentences)
+    with pytest.raises(ValueError, match="The check copied yields the finding llms-none"):
+        list(findings_of(copied, judge(situations.plain())))
