@@ -52,10 +52,18 @@ WORDS: Final = MappingProxyType(
     }
 )
 """The word on the screen for each verdict of the records; path rules alone leave an assistant in."""
+NO_RULES: Final = "no rules"
+"""What a robots.txt says that is not there, or is a page of HTML: nobody is kept out, and nobody is let in by it."""
 POLICY_WORDS: Final = MappingProxyType({"open": "yes", "partial": "part", "blocked": "no", "unknown": "?"})
 """The cell for what robots.txt says, by effective policy (``AgentRow.robots``)."""
 POLICY_PHRASES: Final = MappingProxyType(
-    {"yes": "says yes", "part": "closes some pages", "no": "says stay out", "?": "could not be read"}
+    {
+        "yes": "says yes",
+        NO_RULES: "has no rules",
+        "part": "closes some pages",
+        "no": "says stay out",
+        "?": "could not be read",
+    }
 )
 """The same as the end of a sentence about robots.txt, by the word of that cell."""
 ROBOTS: Final = "robots.txt"
@@ -65,7 +73,7 @@ DROPPED: Final = "no answer, while a browser is served"
 class AgentRow(msgspec.Struct, frozen=True, kw_only=True):
     """One line of the table, read from left to right: robots.txt says, the site answers, so it is.
 
-    ``key``: slot of the registry, or ``browser``. ``robots``: ``yes``, ``part``, ``no`` or ``?``; empty for a browser.
+    ``key``: slot of the registry, or ``browser``. ``robots``: a word of POLICY_PHRASES; empty for a browser.
     ``line`` and ``rule``: the deciding line of robots.txt, 0 and empty when there is none. ``outcome``: what the probe
     got, empty when it was not asked; ``exchange`` in full where it is kept. ``verdict``: a word of WORST_FIRST.
     ``disagree``: robots.txt and the answer contradict one another.
@@ -165,9 +173,10 @@ def agent_rows(card: ReportCard, observations: Observations | None = None) -> tu
 def _rows(card: ReportCard, observations: Observations | None, agents: Sequence[Agent]) -> Iterator[AgentRow]:
     robots = _policies(card, observations, registry().agents)
     answers = {agent.key: access for agent, access in card.answers}
+    rules = _has_rules(card, observations)
     words = _live_words(card, observations, answers, robots)
     for agent in agents:
-        row = _row_from_robots(agent, robots)
+        row = _row_from_robots(agent, robots, rules=rules)
         access = answers.get(agent.key)
         verdict = words.get(agent.key) or row.verdict
         outcome = {UNCLEAR: INCONCLUSIVE, REFUSED: REFUSED}.get(verdict, access.outcome) if access is not None else ""
@@ -185,7 +194,8 @@ def crawler_rows(card: ReportCard, observations: Observations | None = None) -> 
     """Return the crawlers, which are never asked and never scored: what robots.txt says is all there is."""
     crawlers = registry().crawlers
     robots = _policies(card, observations, crawlers)
-    return tuple(_row_from_robots(crawler, robots) for crawler in crawlers)
+    rules = _has_rules(card, observations)
+    return tuple(_row_from_robots(crawler, robots, rules=rules) for crawler in crawlers)
 
 
 def contradictions(card: ReportCard, observations: Observations | None = None) -> frozenset[str]:
@@ -202,10 +212,11 @@ def directions(assistants: Iterable[Outcome]) -> frozenset[str]:
     return frozenset("in" if assistant.verdict == TOLD_NO else "out" for assistant in assistants if assistant.disagree)
 
 
-def _row_from_robots(entry: Client, robots: Mapping[str, RobotsPolicy]) -> AgentRow:
-    """Return the row of ``entry`` from robots.txt alone, without what a probe got."""
+def _row_from_robots(entry: Client, robots: Mapping[str, RobotsPolicy], *, rules: bool) -> AgentRow:
+    """Return the row of ``entry`` from robots.txt alone, without what a probe got; ``rules``: whether it has rules."""
     policy = robots.get(entry.token) or RobotsPolicy(token=entry.token, effective="unknown")
     says = POLICY_WORDS.get(policy.effective, "?")
+    says = NO_RULES if says == "yes" and not rules else says
     return AgentRow(
         key=entry.key,
         label=entry.label,
@@ -303,8 +314,13 @@ def robots_file(card: ReportCard, observations: Observations | None) -> str:
     return ROBOTS if host == card.host else f"{host}/{ROBOTS}"
 
 
+def _has_rules(card: ReportCard, observations: Observations | None) -> bool:
+    """Return whether the site has a robots.txt with rules, as far as the card tells without the scan."""
+    return observations.robots.kind == "rules" if observations is not None else card.robots_status <= 299
+
+
 def _disagree(says: str, outcome: str) -> bool:
-    return (says in ("yes", "part") and outcome in AWAY) or (says == "no" and outcome == SERVED)
+    return (says in ("yes", NO_RULES, "part") and outcome in AWAY) or (says == "no" and outcome == SERVED)
 
 
 # Fetch tools of open agents
@@ -342,7 +358,7 @@ def outcome_of_each(card: ReportCard, observations: Observations | None = None) 
     """Yield the outcome of each assistant in the order of the matrix, none folded."""
     rows = {row.key: row for row in agent_rows(card, observations)}
     file = robots_file(card, observations)
-    rules = observations.robots.kind == "rules" if observations is not None else card.robots_status <= 299
+    rules = _has_rules(card, observations)
     for surface, (key, verdict) in zip(SURFACES, card.matrix.items(), strict=False):
         if surface.source == "live" and surface.live in rows:
             row = rows[surface.live]
@@ -440,7 +456,7 @@ def _from_robots(rows: Sequence[AgentRow], file: str, *, told: bool) -> tuple[st
         return NOT_ASKED, f"{file} could not be read"
     if "part" in says:
         return NOT_ASKED, f"{file} closes {_first_closed_path(rows) or 'some pages'}"
-    return NOT_ASKED, f"{file} says yes"
+    return NOT_ASKED, f"{file} {POLICY_PHRASES[NO_RULES if NO_RULES in says else 'yes']}"
 
 
 def _line_note(row: AgentRow) -> str:

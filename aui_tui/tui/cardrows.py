@@ -484,7 +484,9 @@ def _sentences(row: agents.AgentRow) -> Iterator[str]:
         kind = "another page" if another_page else "a challenge page" if row.outcome == "challenged" else "an error"
         yield f"The site answers this name with {kind} ({row.status})."
         if row.disagree:
-            yield "The two contradict: robots.txt lets in what the site turns away."
+            no_rules = row.robots == agents.NO_RULES
+            contradicts = "The two contradict: robots.txt lets in what the site turns away."
+            yield "No robots.txt keeps it out." if no_rules else contradicts
 
 
 # The lines around the panes

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model import agents
-from aui_tui.model.agents import Outcome, agent_rows, outcomes
+from aui_tui.model.agents import NO_RULES, Outcome, agent_rows, crawler_rows, outcomes
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import ANOTHER_PAGE, REFUSED, Challenge, Observations, RobotsFacts
 from aui_tui.model.points import by_harm
@@ -174,4 +174,6 @@ def test_a_refusal_without_a_robots_txt_is_not_said_to_contradict_one() -> None:
     card = grade_card(seen)
     for known in (seen, None):
         assert "refused (403), though no robots.txt keeps them out" in {one.why for one in outcomes(card, known)}
+        assert {row.robots for row in (*agent_rows(card, known)[1:], *crawler_rows(card, known))} == {NO_RULES}
+        assert {one.reason for one in outcomes(card, known) if "Amazon" in one.names} == {"robots.txt has no rules"}
     assert "No robots.txt of shop.example keeps them out." in card.top_evidence

@@ -11,7 +11,7 @@ from textual.content import Content
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.methods import DEFAULT_METHOD
-from aui_tui.model.observations import BROWSER, Cause
+from aui_tui.model.observations import BROWSER, Cause, RobotsFacts
 from aui_tui.model.registry import registry
 from aui_tui.model.report import HostReport
 from aui_tui.model.tasks import Step as TaskStep
@@ -266,3 +266,14 @@ def test_a_comparison_says_that_robots_txt_turns_away_where_nothing_else_does() 
     assert sentence(named) == "Both turn Claude away by robots.txt."
     mixed = [named[0], replace(refused, card=replace(refused.card, host="c"))]
     assert sentence(mixed) == "Both turn Claude away."
+
+
+def test_a_refusal_without_a_robots_txt_is_told_without_one() -> None:
+    seen = situations.site(
+        agents=lambda slot: situations.probe(slot, 403), robots=RobotsFacts(kind="none"), robots_status=404
+    )
+    report = HostReport(card=grade_card(seen), observations=seen)
+    text = cardrows.why(report, registry().live[1].key)
+    assert (
+        text == "robots.txt has no rules. The site answers this name with an error (403). No robots.txt keeps it out."
+    )
