@@ -58,7 +58,7 @@ class JsonLd(PageCheck):
     lacking = "no JSON-LD"
     title = "Describe the site in JSON-LD"
     takes = "an hour"
-    proof = "https://validator.schema.org reads the block from {origin}/."
+    proof = "https://validator.schema.org reads the block: paste it there, or name {origin}/ where the web reaches it."
     points = {"v0.1": 5, "v0.2": 3}
     read_on = "https://schema.org/docs/gs.html"
     language = "html"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -341,7 +342,7 @@ def readme(plan: Plan, site: Site) -> list[Section]:
     items = tuple(Item((piece.path, piece.place), key=piece.path) for piece in files)
     left_out = LEFT_OUT if any(piece.path in INSERTED for piece in files) else ""
     return [
-        first._replace(title=f"Fixes for {site.hostname}", text=" ".join(lead)),
+        first._replace(title=f"Fixes for {urlsplit(site.origin).netloc}", text=" ".join(lead)),
         Section("files", "Files", left_out, items, ("File", "Where it goes")),
         *(part._replace(items=(*part.items, scan_again)) for part in steps),
     ]

@@ -186,6 +186,14 @@ def test_the_owner_of_this_machine_asks_nobody() -> None:
     assert not gain(card, "wba").endswith("if granted")
 
 
+def test_the_files_for_a_site_of_this_machine_are_titled_by_host_and_port() -> None:
+    seen = replace(situations.plain(), host="localhost:8000", origin="http://localhost:8000")
+    found, site = plans.plan_for(HostReport(card=grade_card(seen), observations=seen), score=100)
+    assert next(iter(readme(found, site))).title == "Fixes for localhost:8000"
+    [jsonld] = [step.fix.body for step in found.steps if step.fix.k == "jsonld"]
+    assert "paste it there" in jsonld, "a public validator reads no page of this machine"
+
+
 def test_what_the_site_must_have_first_is_the_last_advice() -> None:
     card = replace(WALLED, **sums(V02, points_of("v0.2") | {"front-door": 0, "llms": 0}, "Open"))
     assert max(card.recommendations, key=lambda fix: fix.pts).k == "front-door"
