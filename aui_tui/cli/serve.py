@@ -86,7 +86,7 @@ def mcp(
 ) -> None:
     """Serve the index to a coding agent as MCP tools over standard input and output, until it closes them.
 
-    The tools read: index, site, plan, diff, tasks, visits. --allow-scan adds scan.
+    The tools only read what is stored (aui-tui help agents names them). --allow-scan adds scan.
     """
     run = run_for(context)
     access = policy_of(run, allow_private=allow_private, connect_to=connect_to)

@@ -98,7 +98,8 @@ class Tools:
             "ranked": [_as_json(keyed(row.summary, base_url=self._base)) for row in ranked],
             "unreachable": [_as_json(keyed(row.summary, base_url=self._base)) for row in unreachable],
         }
-        lines = [f"{len(view.ranked)} ranked, {len(view.unreachable)} unreachable; next_offset {further}"]
+        more = f"; offset {further} has the next rows" if further is not None else ""
+        lines = [f"{len(view.ranked)} ranked, {len(view.unreachable)} unreachable{more}"]
         for row in ranked:
             summary = row.summary
             standing = labels.standing(summary.score, summary.grade, summary.stance)
