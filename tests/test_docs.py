@@ -49,6 +49,23 @@ def test_the_readme_takes_two_screens_and_a_half() -> None:
     assert len(README.splitlines()) <= 100
 
 
+def test_a_recipe_names_files_and_code_that_are_there() -> None:
+    folders = (".ci", ".github", "aui_tui", "tests", "themes")
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*") if "__pycache__" not in path.parts]
+    files = [f"/{path.relative_to(ROOT)}" for path in (*paths, *ROOT.iterdir())]
+    source = "\n".join(path.read_text(encoding="utf-8") for path in paths if path.suffix in (".py", ".sql", ".toml"))
+    names = frozenset(re.findall(r"\w+", source))
+    text = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8").replace("NAME", "…")
+    for code in re.findall(r"`([^`\n]+)`", text):
+        for path in re.findall(r"[\w./-]+(?:/\w*|\.(?:py|sql|toml|md|yml))(?![\w./])", code):
+            assert path == "/" or any(file.endswith(f"/{path.rstrip('/')}") for file in files), path
+        if member := re.fullmatch(r"([A-Z]\w*[a-z])\.(\w+)", code):
+            body = source.partition(f"\nclass {member[1]}(")[2].partition("\n\n\n")[0]
+            assert member[2] in re.findall(r"\w+", body), code
+        elif re.fullmatch(r"[A-Z]{2}[A-Z_]+|[A-Z][a-z]+[A-Z]\w+|_?[a-z]+_[a-z_]+", code):
+            assert code in names, code
+
+
 FORGE = [*(ROOT / ".github").rglob("*.yml"), *(ROOT / ".github").rglob("Dockerfile"), ROOT / ".pre-commit-hooks.yaml"]
 SAID = [ROOT / "README.md", ROOT / ".github" / "CONTRIBUTING.md", *FOLDER.glob("*.md"), *FORGE]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from itertools import product
 from pathlib import Path
 
@@ -14,12 +15,13 @@ from aui_tui.errors import ConfigError
 from aui_tui.tui import themes
 from aui_tui.tui.app import AuiApp
 from aui_tui.tui.context import Context
+from tests.cli.runner import ROOT
 
 from .service import CardService
 from .stage import settle, stage, text_of, until
 
 LOADED = themes.load((themes.packaged(),))
-THEMES = ("colour-blind", "dusk", "dusk-256", "high-contrast", "paper", "terminal")
+THEMES = sorted(path.stem for path in themes.packaged().glob("*.toml"))
 TEXTS = ("muted", "open", "selective", "walled", "good", "warn", "critical", "bar", "code")
 
 
@@ -34,7 +36,13 @@ def pairs(theme: Theme) -> list[tuple[str, str]]:
 
 def test_the_packaged_themes_load_without_a_complaint() -> None:
     assert LOADED.problems == ()
-    assert set(THEMES) == set(LOADED.themes) == {path.stem for path in themes.packaged().glob("*.toml")}
+    assert set(LOADED.themes) == set(THEMES) >= {"dusk", "dusk-256", "paper", "terminal"}
+
+
+def test_a_wheel_holds_every_theme() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    files = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert files == {f"themes/{name}.toml": f"aui_tui/themes/{name}.toml" for name in THEMES}
 
 
 @pytest.mark.parametrize("name", [name for name in THEMES if name != "terminal"])
@@ -212,7 +220,7 @@ def test_an_unknown_theme_is_named_with_its_nearest(monkeypatch: pytest.MonkeyPa
     folders: tuple[Path, ...] = ()
     with pytest.raises(ConfigError, match="did you mean paper"):
         themes.first(folders, "papr", no_color=False)
-    with pytest.raises(ConfigError, match=r"Unknown theme '\.\./x'; there are: colour-blind, dusk"):
+    with pytest.raises(ConfigError, match=rf"Unknown theme '\.\./x'; there are: {', '.join(THEMES)}"):
         themes.first(folders, "../x", no_color=False)
     assert themes.first(folders, "", no_color=False)[1] == "dusk"
     assert themes.first(folders, "", no_color=True)[1] == "terminal"
