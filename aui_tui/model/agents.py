@@ -370,7 +370,7 @@ def outcome_of_each(card: ReportCard, observations: Observations | None = None) 
             told_no = word_of(verdict, surface.source) == TOLD_NO
             word, reason, disagree = *_from_robots([rows[key] for key in surface.agents], file, told=told_no), False
         if card.unreachable and word != NOT_ASKED:
-            word, reason, disagree = UNCLEAR, "nobody got a usable answer, so nothing is known", False
+            word, reason, disagree = UNCLEAR, "nobody got a usable answer", False
         yield Outcome(
             verdict=word,
             keys=(key,),

@@ -40,6 +40,12 @@ def shown(card: ReportCard, paint: Paint | None = None, *, note: str = "", detai
     return list(cardview.lines(HostReport(card=card), paint or Paint(), note=note, details=details))
 
 
+def test_the_card_of_a_host_without_an_answer_stands_whole_in_80_cells() -> None:
+    text = "\n".join(shown(DEAD, Paint(width=80)))
+    assert "nobody got a usable" in text
+    assert "…" not in text
+
+
 def spoken(card: ReportCard, note: str = "") -> list[str]:
     return list(cardview.sentences(HostReport(card=card), note=note))
 
