@@ -11,9 +11,10 @@ from aui_tui.model.observations import GONE
 from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.page import Closed, Stuck, Untouched
-from aui_tui.tasks.reading import SHORT, by_mouse_alone, pictures
+from aui_tui.tasks.pointing import SHORT, by_mouse_alone, by_pointing
+from aui_tui.tasks.reading import pictures
 from aui_tui.tasks.visit import Visit, ended
-from aui_tui.tasks.vocabulary import ABOUT, CONTACT, EMAIL, MAIL, MENU, NEVER, PHONE, POSTAL, acts
+from aui_tui.tasks.vocabulary import ABOUT, CONTACT, EMAIL, MAIL, MENU, NEVER, PHONE, POSTAL, REVEAL, acts
 from aui_tui.text import clean
 
 PAGES: Final = 3
@@ -56,13 +57,46 @@ async def contact(visit: Visit) -> TaskResult:
 
 async def _nothing_there(visit: Visit, reached: Node) -> TaskResult:
     """Return the ending where the page behind a contact link shows no contact: blocked where it is drawn."""
-    await visit.page.open(reached.url)
+    outline = await visit.page.open(reached.url)
     status = visit.page.status
     facts = {"status": str(status)}
     if status in GONE:
         return ended("missing", facts, node=reached)
     facts["pictures"] = await pictures(visit)
-    return ended("contact-nothing" if facts["pictures"] else "contact-unsure", facts, node=reached, url=reached.url)
+    if facts["pictures"]:
+        return ended("contact-nothing", facts, node=reached, url=reached.url)
+    left_out = " ".join([*(node.text for node in outline.dom_only), *(await visit.page.query("unsaid") or ())])
+    if EMAIL.search(left_out) or PHONE.search(left_out):
+        return ended("contact-unsaid", node=reached, url=reached.url)
+    nameless = [node for node in outline.of("textbox") if not node.name]
+    if len(outline.of("textbox")) >= 2 and nameless:
+        return await visit.blame("contact-nameless", nameless[0], url=reached.url)
+    return await _revealed(visit, reached, outline) or ended("contact-unsure", node=reached, url=reached.url)
+
+
+async def _revealed(visit: Visit, reached: Node, outline: Outline) -> TaskResult | None:
+    """Return the ending where the page behind a contact link shows a contact once something is pressed or pointed at.
+
+    Done where that is a control with a name, blocked where a mouse alone gets it.
+    """
+    button = next((node for node in outline.pressable() if REVEAL.search(node.name) and not node.disabled), None)
+    if button is not None and not (button.url.startswith("http") and not _on_the_page(visit, button.url)):
+        try:
+            pressed = await visit.page.tried(button, shut=not visit.act)
+        except Untouched:
+            return None
+        shown = pressed.outline or visit.page.outline
+        visit.step("pressed", button, outline=shown)
+        way = await _way(visit, shown, by_name=True)
+        if way:
+            return ended("contact-done", {"way": way}, url=reached.url)
+        return ended("shut", node=button, url=reached.url) if pressed.held else None
+    text = await by_mouse_alone(visit, outline, REVEAL, CONTACT)
+    if text is not None:
+        return ended("contact-no-button", {"name": (text.text or text.name).strip()}, node=text, url=reached.url)
+    await visit.here(reached.url)
+    pointed = await by_pointing(visit, "text", lambda shown: any(value for _, value in _ways(shown)))
+    return ended("contact-pointing", {"example": pointed}, url=reached.url, snippet=pointed) if pointed else None
 
 
 async def _by_button(visit: Visit) -> TaskResult | None:
@@ -91,7 +125,7 @@ async def _by_button(visit: Visit) -> TaskResult | None:
 
 def contact_button(visit: Visit) -> Node | None:
     """Return the button about contact, or the link without an address of its own."""
-    named = (node for node in visit.home.of("button", "link") if CONTACT.search(node.name) and not node.disabled)
+    named = (node for node in visit.home.pressable() if CONTACT.search(node.name) and not node.disabled)
     return next(
         (candidate for candidate in named if _on_the_page(visit, candidate.url) and not NEVER.search(candidate.name)),
         None,
@@ -113,14 +147,20 @@ async def _in_menu(visit: Visit) -> list[Node]:
 
 async def _no_contact(visit: Visit) -> TaskResult:
     """Return the ending where no link leads to a contact: a name that only a mouse can press, a hidden link, none."""
-    await visit.here(visit.url)
-    node = await by_mouse_alone(visit, CONTACT)
+    node = await by_mouse_alone(visit, await visit.here(visit.url), CONTACT)
     if node is not None:
         return ended("contact-no-link", {"name": (node.text or node.name).strip()}, node=node)
-    hidden = (name for name in await visit.page.query("hidden-links") or () if CONTACT.search(name))
+    await visit.here(visit.url)
+    hidden = (name for name in await visit.page.query("hidden-controls") or () if CONTACT.search(name))
     name = next(hidden, "")
     if name:
+        pointed = await by_pointing(
+            visit, "control", lambda shown: any(CONTACT.search(node.name) for node in shown.of("link", "button"))
+        )
+        if pointed:
+            return ended("contact-pointing", {"example": pointed}, snippet=pointed)
         return ended("contact-hidden", {"name": clean(name, SHORT)})
+    await visit.here(visit.url)
     if await visit.page.grows():
         return ended("unwalked", {"obstacle": "the homepage goes on as it is scrolled, and its end was not reached"})
     return ended("contact-absent")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlsplit
 
-from aui_tui.tasks.outline import ENTRIES, Node, Outline
+from aui_tui.tasks.outline import ENTRIES, FIELDS, Node, Outline
 from aui_tui.tasks.visit import Visit
 from aui_tui.tasks.vocabulary import SEARCH, acts
 
@@ -42,6 +42,14 @@ def field_of(outline: Outline) -> Node | None:
     return next(iter([*by_role, *by_name, *by_place]), None)
 
 
+def disabled_field(outline: Outline) -> Node | None:
+    """Return the search field that takes no text; none where another control of the search may enable it."""
+    every = [node for node in outline.nodes if node.role in FIELDS and "search" in node.path and not node.disabled]
+    fields = (node for node in outline.nodes if node.role in ENTRIES and node.disabled)
+    ours = (node for node in fields if node.role == "searchbox" or "search" in node.path or SEARCH.search(node.name))
+    return next(ours, None) if not every else None
+
+
 def _takes_text(node: Node) -> bool:
     return node.role in ENTRIES and bool(node.ref) and not node.disabled
 
@@ -66,8 +74,8 @@ async def _nameless(visit: Visit, outline: Outline) -> Node | None:
 
 def opener(page: Outline) -> Node | None:
     """Return the button or link that opens the search."""
-    ways = (node for node in page.of("button", "link") if SEARCH.search(node.name) and not node.disabled)
-    return next((node for node in ways if node.role == "button" or not urlsplit(node.url).query), None)
+    ways = (node for node in page.pressable() if SEARCH.search(node.name) and not node.disabled)
+    return next((node for node in ways if node.role != "link" or not urlsplit(node.url).query), None)
 
 
 async def _opened(visit: Visit, before: Outline) -> tuple[Outline, Node | None]:

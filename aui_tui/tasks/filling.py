@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.contact import contact_button, contact_links
 from aui_tui.tasks.elements import Control, fill
-from aui_tui.tasks.outline import ENTRIES, FIELDS, Outline
+from aui_tui.tasks.outline import ENTRIES, FIELDS, Node, Outline
 from aui_tui.tasks.page import LOOK, Closed, Page, Stuck
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import ADD, NEXT, SEARCH, TRAP
@@ -56,7 +56,8 @@ async def form(visit: Visit) -> TaskResult:
     if best is None and entries and not any(_has_entry(visit.seen[url]) for url in entries if url in visit.seen):
         return ended("failed", {"why": "the fields of its form did not come again"})
     if best is None:
-        return ended("form-absent")
+        disabled = [node for outline in visit.seen.values() for node in _disabled(outline)]
+        return ended("form-disabled", node=disabled[0]) if len(disabled) >= LOOSE else ended("form-absent")
     if visit.page.outline.url == best.url and not visit.page.touched:
         return await _judge(visit, visit.page.outline, best)
     outline = await visit.here(best.url)
@@ -107,6 +108,25 @@ def _has_entry(outline: Outline) -> bool:
     )
 
 
+async def _by_mouse(visit: Visit, form: Form) -> str:
+    """Press what stands in a form like things to choose from; return the start tag of one that the form reacts to."""
+    page, key = visit.page, str(form.key)
+    for at, tag in enumerate(map(str, await page.inspect("choices", key) or ())):
+        before = await page.query("form-state", key)
+        await page.pointed(at, press=False)
+        if await page.query("form-state", key) == before:  # it may follow the mouse, or change by itself
+            await page.pointed(at, press=True)
+            if await page.query("form-state", key) not in (before, None):
+                return tag
+    return ""
+
+
+def _disabled(outline: Outline) -> list[Node]:
+    """Return the fields of a page that take no text, where no other does."""
+    fields = [node for node in outline.nodes if node.role in ENTRIES and "search" not in node.path]
+    return fields if all(node.disabled and node.role != "searchbox" for node in fields) else []
+
+
 async def _judge(visit: Visit, outline: Outline, form: Form) -> TaskResult:
     total = len(form.controls)
     visit.step("found", note=f"a form with {count(total, 'control')}", outline=outline)
@@ -121,6 +141,8 @@ async def _judge(visit: Visit, outline: Outline, form: Form) -> TaskResult:
     written = visit.page.fence.writes
     await visit.page.fence.shut()
     ending = await _fill_all(visit, form)
+    if ending is None and in_form and not custom:
+        custom = await _by_mouse(visit, form)
     visit.step("left", note="the form, without sending it")
     if ending is None and custom:
         return ended("form-custom", url=form.url, snippet=custom)

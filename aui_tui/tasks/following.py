@@ -11,6 +11,7 @@ from aui_tui.model.observations import GONE
 from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
 from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, Node, Outline
 from aui_tui.tasks.page import Closed, Pressed, Stuck, Untouched
+from aui_tui.tasks.pointing import by_pointing
 from aui_tui.tasks.reading import items, names_an_item
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import DISMISS, acts, words
@@ -113,6 +114,13 @@ async def _nothing_to_follow(visit: Visit) -> TaskResult:
     if len(hands) >= FAKES:
         facts = {"count": str(len(hands)), "example": f"“{clean(hands[0].text, 40)}”"}
         return ended("follow-clickable", facts, url=outline.url)
+    first = visit.home.headings()[:1]
+    pointed = await by_pointing(
+        visit, "row", lambda shown: not visit.at_home(shown.url) or shown.headings()[:1] != first, leads=True
+    )
+    if pointed:
+        return ended("follow-pointing", {"example": pointed}, url=outline.url, snippet=pointed)
+    outline = await visit.here(visit.url)
     hovered = await visit.page.query("hover-links") or ()
     if hovered:
         facts = {"count": str(len(hovered)), "example": clean(hovered[0], 60)}

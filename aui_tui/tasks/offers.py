@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
+from aui_tui.tasks.elements import Control, fill
 from aui_tui.tasks.outline import ACTIONABLE, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck
+from aui_tui.tasks.pointing import by_pointing
 from aui_tui.tasks.reading import items, pictures
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import (
@@ -37,6 +39,12 @@ NAMED: Final = frozenset({"heading", "button", "link", "cell", "img"})
 """Roles whose name a reader gets as text; that of a picture is its alternative text."""
 LABEL: Final = 40
 """Characters of what a control says."""
+FEW: Final = 4
+"""Words of what a control says where adding or booking does not come first."""
+CHOICES: Final = frozenset({"radio", "combobox", "listbox"})
+"""Roles of what is chosen before a thing is added."""
+MOST: Final = 6
+"""Choices that are made."""
 CONTROLS: Final = frozenset({"button", "link"})
 OTHERS: Final = (SEARCH, MENU, CONTACT, GENERIC, CART, *DISMISS)
 """Names of controls that have nothing to do with buying."""
@@ -64,6 +72,8 @@ class Offer:
     unknown: Node | None
     fake: Node | None = None
     """What says that it adds or books and is no control, or is one that the accessibility tree leaves out."""
+    price_apart: str = ""
+    """A price that the accessibility tree leaves out, where it has none."""
 
     @property
     def is_one(self) -> bool:
@@ -95,7 +105,8 @@ async def offer(visit: Visit) -> TaskResult:
         candidate = _offer(outline)
         # the homepage tells of many things: it decides only where its offer is whole
         part = outline is visit.home and not (candidate.control and candidate.price and not candidate.control.disabled)
-        ending = await _judge(visit, candidate) if candidate.is_one and not part else None
+        worth = candidate.is_one or candidate.price or candidate.price_apart
+        ending = await _judge(visit, candidate) if worth and not part else None
         if ending is not None and ending.outcome == DONE:
             return ending
         endings += [ending] if ending is not None else []
@@ -141,15 +152,19 @@ def _offer(outline: Outline) -> Offer:
     control = control or _adding(main, "button", *(("link",) if declared else ()))
     price = PRICE.search(_text(block)) or PRICE.search(_text(main))
     name = _name(outline, () if declared else block, control)
-    fake = _fake(outline, main) if control is None else None
-    return Offer(outline, declared, name, price[0] if price else "", control, unknown, fake)
+    fake = _fake(outline, main, declared=declared) if control is None else None
+    apart = None if price else PRICE.search(" ".join(node.text or node.name for node in outline.dom_only))
+    return Offer(outline, declared, name, price[0] if price else "", control, unknown, fake, apart[0] if apart else "")
 
 
-def _fake(outline: Outline, main: Sequence[Node]) -> Node | None:
+def _fake(outline: Outline, main: Sequence[Node], *, declared: bool) -> Node | None:
     """Return what says that it adds or books, and is no link or button of the accessibility tree."""
     hidden = [node for node in outline.dom_only if node.role in CONTROLS and ADD.search(node.name)]
     plain = (node for node in main if not ACTIONABLE & {node.role, *node.path} and len(node.text or node.name) <= LABEL)
-    return next(iter([*hidden, *(node for node in plain if ADD.match(_label(node)))]), None)
+    said = [(node, _label(node)) for node in plain]
+    first = [node for node, label in said if ADD.match(label)]
+    later = [node for node, label in said if declared and len(label.split()) <= FEW and ADD.search(label)]
+    return next(iter([*hidden, *first, *later]), None)
 
 
 def _label(node: Node) -> str:
@@ -213,6 +228,8 @@ def _name(outline: Outline, block: Sequence[Node], control: Node | None) -> str:
 async def _judge(visit: Visit, offer: Offer) -> TaskResult | None:
     """Return the ending for the offer of a page; None when the page sells nothing after all."""
     outline, control = offer.outline, offer.control
+    if control is not None and control.disabled and offer.name and offer.price and not visit.act:
+        control = await _chosen(visit, offer, control)
     facts = {"name": offer.name or outline.title, "price": offer.price, "control": "", "role": "", "pictures": ""}
     facts["example"] = ""
     if control is not None:
@@ -237,6 +254,8 @@ async def _lack(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str,
     outline, control = offer.outline, offer.control
     if not offer.name:
         return "offer-name", None, {}
+    if offer.price_apart and (control is not None or offer.declared or offer.unknown is not None):
+        return "offer-price", control, {"pictures": f"; “{offer.price_apart}” is left out of the accessibility tree"}
     if not offer.price:
         drawn = await pictures(visit)
         if drawn or _COST.search(outline.jsonld):
@@ -244,7 +263,7 @@ async def _lack(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str,
         return "offer-no-price" if control is not None and offer.declared else "", control, {}
     if control is not None:
         main = outline.main()
-        choices = any(node.role in ("combobox", "radio", "listbox") for node in main)
+        choices = any(node.role in CHOICES for node in main)
         unsure = choices or SOLD_OUT.search(_text(main)) or _GONE.search(outline.jsonld)
         return "offer-choose" if unsure else "offer-disabled", control, {}
     fake = offer.fake
@@ -254,11 +273,38 @@ async def _lack(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str,
             return "offer-control", None, {"example": f"; “{text}” is left out of the accessibility tree"}
         if fake.pointer or fake in outline.tree_only or await visit.page.inspect("reacts", text):
             return "offer-control", fake, {"example": f"; “{text}” has no role"}
+    hidden = await visit.page.query("hidden-controls") or ()
+    if offer.unknown is None and (offer.declared or any(ADD.search(name) for name in hidden)):
+        pointed = await by_pointing(visit, "control", lambda shown: _paired(shown.main())[1] is not None)
+        if pointed:
+            return "offer-control", None, {"example": f"; one shows where a mouse points at {pointed}"}
+        await visit.here(outline.url)
     if offer.unknown is None and _IN_STOCK.search(outline.jsonld):
         reacts = await visit.page.inspect("clickable") or {"count": 0}
         if reacts["count"]:
             return "offer-control", None, {"example": f"; {reacts['example']} reacts to a click and has no role"}
     return "offer-unsure" if offer.declared or offer.unknown else "", offer.unknown, {}
+
+
+async def _chosen(visit: Visit, offer: Offer, control: Node) -> Node:
+    """Make the first choices of the page while nothing can leave; return ``control`` as it is then."""
+    page = visit.page
+    outline = await visit.here(offer.outline.url)
+    choices = [node for node in outline.main() if node.role in CHOICES and node.ref and node.name and not node.disabled]
+    if not choices:
+        return control
+    await page.fence.shut()
+    groups: set[object] = set()
+    for node in choices[:MOST]:
+        about = await page.ask(node, "control")
+        group = (node.path, node.group) if node.role == "radio" else node.ref
+        if about and about["visible"] and group not in groups and await fill(page, Control(node, about)):
+            groups.add(group)
+            visit.step("chose", node)
+            fresh = await visit.again(control)
+            if fresh is not None and not fresh.disabled:
+                return fresh
+    return control
 
 
 async def _complete(visit: Visit, offer: Offer, control: Node, facts: dict[str, str]) -> TaskResult:

@@ -88,6 +88,11 @@ class Outline:
         """Return the nodes with one of ``roles``."""
         return [node for node in self.nodes if node.role in roles]
 
+    def pressable(self) -> list[Node]:
+        """Return what is pressed: buttons, links, tabs, and what folds (``summary``), a generic node with a name."""
+        folds = (node for node in self.of("generic") if node.name)
+        return [*self.of("button", "link", "tab", "menuitem"), *folds]
+
     def text(self, group: int = 0) -> str:
         """Return the text in reading order, of one group only when it is named; names of images are part of it."""
         after = (*self.nodes[1:], None)

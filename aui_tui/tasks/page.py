@@ -60,14 +60,26 @@ FRAMES: Final = 20
 """Frames of a page whose trees are read."""
 
 
+SHARED: Final = {
+    "HIT": "hit",
+    "REACTS": "reaction",
+    "HOVERS": "hovers",
+    "OPERATED": "operated",
+    "MARKED": "marked",
+    "DEEP": "deep",
+}
+"""Words that stand for a question in another."""
+
+
 @cache
 def questions() -> Mapping[str, str]:
     """Return the packaged functions that ask a page, by name."""
     text = read_text("tasks/questions.js")
     parts = re.split(r"^//: ([\w-]+)[^\n]*\n", text, flags=re.MULTILINE)[1:]
     functions = dict(zip(parts[::2], parts[1::2], strict=True))
-    shared = {"HIT": functions["hit"].strip(), "REACTS": functions["reaction"].strip()}
-    return {name: re.sub("HIT|REACTS", lambda match: shared[match[0]], text) for name, text in functions.items()}
+    shared = {word: functions[name].strip() for word, name in SHARED.items()}
+    words = re.compile(rf"\b(?:{'|'.join(shared)})\b")
+    return {name: words.sub(lambda match: shared[match[0]], text) for name, text in functions.items()}
 
 
 class Stuck(Exception):
@@ -490,6 +502,22 @@ class Page:
         finally:
             self.tab = own
             await self.close(fresh)
+
+    async def pointed(self, at: int, *, press: bool) -> Outline | None:
+        """Move the mouse over what may be pointed at, of that number, or press it; return the page then.
+
+        No control is pressed. None where what was to be pointed at has gone.
+        """
+        await self._press()
+        place = await self.query("point", at)
+        if place is None:
+            return None
+        x, y, is_control = place
+        if press and is_control:
+            return self.outline
+        await _answer(self.tab.mouse.click(x, y) if press else self.tab.mouse.move(x, y))
+        await asyncio.sleep(LOOK)
+        return await self.look(whole=False)
 
     async def reach(self, outline: Outline) -> tuple[list[Node], list[Node]]:
         """Return the links and controls in sight that get a click at their centre, and those that do not."""

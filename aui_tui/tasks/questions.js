@@ -1,6 +1,6 @@
 // Questions to a page. Elements are chosen by role and name beforehand; these functions only ask about one of them,
-// or explain afterwards what an agent could not see. A line `//: name` begins a function. HIT and REACTS stand for the
-// functions `hit` and `reaction`.
+// or explain afterwards what an agent could not see. A line `//: name` begins a function. HIT, REACTS, HOVERS, OPERATED,
+// MARKED and DEEP stand for the functions `hit`, `reaction`, `hovers`, `operated`, `marked` and `deep`.
 
 //: hit  Would a click at the centre of the first visible box reach the element? null: no box is in sight.
 element => {
@@ -59,6 +59,34 @@ element => {
   }
   const inside = top && !top.contains(element) ? [...top.querySelectorAll("button,[role=button],a[href]")] : [];
   return inside.map(button => button.innerText || button.getAttribute("aria-label") || button.title || "").filter(name => name);
+}
+
+//: operated  Whether an element is a control of the accessibility tree, or part of one.
+element => !!element.closest(["a[href]", "area[href]", "button", "input", "select", "textarea", "label", "summary",
+  ...["button", "link", "checkbox", "radio", "switch", "tab", "menuitem", "menuitemcheckbox", "menuitemradio", "option",
+    "combobox", "slider", "spinbutton", "textbox", "searchbox", "treeitem", "gridcell"].map(role => `[role=${role}]`)].join())
+
+//: marked  Whether the markup calls something a search.
+text => /search|find\b|such(?:e|feld|wort)|recherche|buscar|busca\b|busqueda|ricerca|cerca\b|pesquisa|zoek|szukaj|hledat|haku|検索/i.test(text)
+
+//: deep  The elements of the page that match, those of open shadow roots too.
+(selector, from) => {
+  const every = [];
+  const walk = root => {
+    for (const inner of root.querySelectorAll("*")) {
+      if (every.length >= 5000) return;
+      if (inner.matches(selector)) every.push(inner);
+      if (inner.shadowRoot) walk(inner.shadowRoot);
+    }
+  };
+  walk(from || document);
+  return every;
+}
+
+//: hovers  Whether an element listens to a pointer that comes near without pressing.
+(listeners, element) => {
+  const own = listeners(element);
+  return ["mouseenter", "mouseover", "pointerenter", "pointerover", "touchmove"].some(kind => element.hasAttribute("on" + kind) || own[kind]);
 }
 
 //: reaction  Whether an element reacts to a mouse, a pen or a finger: by a listener of its own or the hand that it shows.
@@ -166,18 +194,12 @@ async () => {
 
 //: clickable  Elements of the main region that react to a click without being links or buttons.
 getEventListeners => {
+  const reacts = REACTS, operated = OPERATED, deep = DEEP;
   const main = document.querySelector("main,[role=main]") || document.body;
-  const native = "a[href],button,input,select,textarea", reacts = REACTS, every = [];
-  const deep = root => {
-    for (const inner of root.querySelectorAll("*")) {
-      const plain = inner.matches("a:not([href]),div,span,li,tr,td,p,img,article,section,i,b,u,canvas");
-      if (plain || inner.localName.includes("-")) every.push(inner);
-      if (inner.shadowRoot) deep(inner.shadowRoot);
-    }
-  };
-  deep(main);
-  const found = every.slice(0, 3000).filter(element => reacts(getEventListeners, element) &&
-    !element.closest("a[href],button,[role]:not([role=presentation],[role=none]),label,summary,input,select,textarea") &&
+  const native = "a[href],button,input,select,textarea";
+  const plain = ["a:not([href])", ..."div,span,li,tr,td,p,img,article,section,i,b,u,canvas,g,path,rect,circle,polygon,text".split(",")];
+  const every = deep("*", main).filter(inner => inner.matches(plain.join()) || inner.localName.includes("-"));
+  const found = every.slice(0, 3000).filter(element => reacts(getEventListeners, element) && !operated(element) &&
     !element.querySelector(native) && element.checkVisibility());
   // a list that listens for its entries is none of them
   const hand = element => ["pointer", "grab"].includes(getComputedStyle(element).cursor);
@@ -192,12 +214,20 @@ getEventListeners => {
   };
 }
 
-//: reacts  Whether an element that says just this reacts to a click without being a link or a button.
+//: reacts  Whether what says just this, or hardly more, reacts to a click without being a link or a button.
 (getEventListeners, said) => {
-  const reacts = REACTS, all = "a:not([href]),span,div,p,li,td,b,i,u,em,strong,svg,text,img";
-  return [...document.querySelectorAll(all)].some(element => !element.closest("a[href],button,label,summary,[role]:not([role=presentation],[role=none])") &&
-    (element.textContent || "").trim() === said && element.checkVisibility() && reacts(getEventListeners, element));
+  const reacts = REACTS, operated = OPERATED, deep = DEEP, plain = text => text.replace(/\s+/g, "");
+  const letters = plain(said);
+  return deep("a:not([href]),span,div,p,li,td,b,i,u,em,strong,h1,h2,h3,h4,h5,h6,dt,dd,svg,g,text,img").some(element => {
+    const text = plain(element.textContent || "");
+    if (!text.includes(letters) || text.length > letters.length + 6 || operated(element) || !element.checkVisibility()) return false;
+    if (element.querySelector("a[href],button,input,select,textarea")) return false;
+    return [element, ...element.querySelectorAll("*")].some(inner => reacts(getEventListeners, inner));
+  });
 }
+
+//: operable  Whether an element is a control, or part of one.
+element => (OPERATED)(element)
 
 //: nameless-links  Links of the main region to other pages of the site that have no name.
 () => {
@@ -205,13 +235,13 @@ getEventListeners => {
   const named = "[alt]:not([alt='']),[aria-label]:not([aria-label='']),[title]:not([title='']),title";
   const found = [...main.querySelectorAll("a[href]")].filter(link => link.host === location.host &&
     link.pathname + link.search !== location.pathname + location.search && link.checkVisibility() &&
-    !link.closest("nav,header,footer,aside,[aria-hidden=true]") && !(link.textContent || "").trim() &&
+    !link.closest("nav,header,footer,aside") && !(link.textContent || "").trim() &&
     !link.matches("[aria-label]:not([aria-label='']),[aria-labelledby],[title]:not([title=''])") && !link.querySelector(named));
   return { count: found.length, example: found.length ? found[0].outerHTML.slice(0, 160) : "" };
 }
 
-//: hidden-links  The names of links that are not shown.
-() => [...document.querySelectorAll("a[href]")].filter(link => !link.checkVisibility({ visibilityProperty: true }))
+//: hidden-controls  The names of links and buttons that are not shown.
+() => [...document.querySelectorAll("a[href],button,[role=button]")].filter(link => !link.checkVisibility({ visibilityProperty: true }))
   .map(link => (link.textContent || "").trim().slice(0, 80)).filter(name => name).slice(0, 500)
 
 //: hover-links  The names of links that a style sheet shows under a mouse alone.
@@ -232,27 +262,36 @@ getEventListeners => {
 
 //: hidden-search  Whether a search field stands in the page without being shown, and what without a name may open it.
 getEventListeners => {
-  const reacts = REACTS, spoken = element => (element.innerText || "").trim().match(/[\p{L}\p{N}]/u) || element.title ||
+  const reacts = REACTS, hovers = HOVERS, operated = OPERATED, marked = MARKED;
+  const spoken = element => (element.innerText || "").trim().match(/[\p{L}\p{N}]/u) || element.title ||
     element.getAttribute("aria-label") || element.getAttribute("aria-labelledby") || element.querySelector("[alt]:not([alt='']),title,[aria-label]");
   const marks = part => part ? ["id", "name", "class", "action", "placeholder", "aria-label"].map(key => part.getAttribute(key) || "").join(" ") : "";
   const field = [...document.querySelectorAll("input:not([type]),input[type=search],input[type=text]")].find(input =>
     !input.checkVisibility({ visibilityProperty: true }) && (input.type === "search" || input.closest("search,[role=search]") ||
-      /search|find\b|suche|recherche|buscar|ricerca|pesquisa|zoek|szukaj/i.test(marks(input) + " " + marks(input.form))));
+      marked(marks(input) + " " + marks(input.form))));
   if (!field) return null;
+  const small = element => { const box = element.getBoundingClientRect(); return box.width <= 80 && box.height <= 80; };
   const opener = [...document.querySelectorAll("button,[role=button],a,span,div,i,svg,b")].find(element =>
     element.checkVisibility({ visibilityProperty: true }) && !spoken(element) && !element.contains(field) && !element.querySelector("a,button,input") &&
-    (element.matches("button,[role=button]") || reacts(getEventListeners, element)));
+    (element.matches("button,[role=button]") || reacts(getEventListeners, element) ||
+      (small(element) && !operated(element) && hovers(getEventListeners, element))));
   return { opener: opener ? opener.cloneNode(false).outerHTML.slice(0, 200) : "" };
 }
 
-//: search-opener  The start tag of a control without a name that seems to open a search.
-() => {
+//: search-opener  The start tag of a control without a name, or of an icon in the head, that seems to open a search.
+getEventListeners => {
+  const reacts = REACTS, hovers = HOVERS, operated = OPERATED, marked = MARKED, deep = DEEP;
   const spoken = element => (element.innerText || "").trim() || element.title || element.getAttribute("aria-label") ||
     element.getAttribute("aria-labelledby") || element.querySelector("[alt]:not([alt='']),title,[aria-label]");
+  const marks = element => ["id", "class", "href", "xlink:href", "src", "data-icon", "data-lucide", "icon", "name"]
+    .map(key => element.getAttribute(key) || "").join(" ");
   const hint = element => [element, ...element.querySelectorAll("*")].some(inner =>
-    /\bsearch/i.test(`${inner.id} ${inner.getAttribute("class") || ""}`));
-  const found = [...document.querySelectorAll("button,[role=button]")].find(element =>
-    element.checkVisibility() && !spoken(element) && hint(element));
+    marked(marks(inner)) || /magnif|lupe\b|lupa\b|loupe\b/i.test(marks(inner)));
+  const head = "header,nav,[role=banner],[role=navigation],[class*=header i],[class*=nav i],[class*=toolbar i],[class*=topbar i]";
+  const found = deep("button,[role=button],a:not([href]),div,span,i,b,li,svg,img").find(element =>
+    element.checkVisibility({ visibilityProperty: true }) && !spoken(element) && hint(element) &&
+    (element.matches("button,[role=button]") || (element.closest(head) && !operated(element) && !element.querySelector("a,button,input") &&
+      (reacts(getEventListeners, element) || hovers(getEventListeners, element)))));
   return found ? found.cloneNode(false).outerHTML.slice(0, 200) : "";
 }
 
@@ -266,7 +305,7 @@ element => {
     action: form ? new URL(form.getAttribute("action") || "", element.baseURI).href : "",
     buttons: form ? [...form.querySelectorAll("button,input[type=submit],input[type=image]")].map(named) : [],
     entries: form ? form.querySelectorAll("input:not([type]),input[type=text],input[type=search],textarea").length : 0,
-    marked: /search|suche|recherche|buscar|busca\b|ricerca|pesquisa|zoek|szukaj/i.test(marks(element) + " " + marks(form)),
+    marked: (MARKED)(marks(element) + " " + marks(form)),
     readonly: !!element.readOnly,
     alone: !form,
   };
@@ -283,13 +322,16 @@ async () => {
   return get ? get.getAttribute("template") || "" : "";
 }
 
-//: search-fake  What looks like a search field and is not a field.
+//: search-fake  What looks like a search field and is not a field: by its markup, or by the button beside it.
 () => {
-  const words = element => ["id", "class", "placeholder", "data-placeholder"].map(n => element.getAttribute(n)).join(" ");
-  const fake = [...document.querySelectorAll("div,span,p")].find(element =>
-    /search/i.test(words(element)) && element.checkVisibility() &&
+  const marked = MARKED, words = element => ["id", "class", "placeholder", "data-placeholder", "aria-label", "title", "type"]
+    .map(key => element.getAttribute(key) || "").join(" ");
+  const beside = element => [element.parentElement, element.parentElement?.parentElement]
+    .filter(around => around && around !== document.body && !around.querySelector("input:not([type=hidden]),textarea"))
+    .flatMap(around => [...around.querySelectorAll("button,[role=button]")]).some(button => marked(words(button) + " " + button.innerText));
+  const fake = [...document.querySelectorAll("div,span,p")].find(element => element.checkVisibility() &&
     (element.hasAttribute("contenteditable") || element.hasAttribute("data-placeholder")) &&
-    !element.getAttribute("role") && !element.querySelector("input,button,a[href]"));
+    !element.getAttribute("role") && !element.querySelector("input,button,a[href]") && (marked(words(element)) || beside(element)));
   return fake ? fake.cloneNode(false).outerHTML.slice(0, 200) : "";
 }
 
@@ -369,12 +411,97 @@ element => [...element.options]
   };
   const form = deep(document)[Number(key)];
   if (!form) return "";
-  const reacts = REACTS;
-  const fake = [...form.querySelectorAll("div,span,i,b,u,p,li,svg")].find(inner =>
-    inner.checkVisibility() && !inner.closest("label,a[href],button,[role]:not(form):not([role=form])") &&
-    !inner.querySelector("input,select,textarea,button,a[href],[role]") &&
+  const reacts = REACTS, operated = OPERATED;
+  const fake = [...form.querySelectorAll("div,span,i,b,u,p,li,svg,canvas")].find(inner =>
+    inner.checkVisibility() && !operated(inner) && !inner.querySelector("input,select,textarea,button,a[href],[role]") &&
+    !inner.closest("[role]:not(form,fieldset,[role=form],[role=group],[role=radiogroup],[role=presentation],[role=none],[role=main],[role=dialog],[role=region],[role=tabpanel])") &&
     (inner.isContentEditable || inner.tabIndex >= 0 || reacts(getEventListeners, inner)));
-  return fake ? fake.cloneNode(false).outerHTML.slice(0, 200) : "";
+  // a label stands for a box that only a click on it reaches
+  const label = [...form.querySelectorAll("label")].find(inner => {
+    const box = inner.control;
+    return box && ["radio", "checkbox"].includes(box.type) && !box.disabled && inner.checkVisibility() && !box.checkVisibility({ visibilityProperty: true }) &&
+      inner.tabIndex < 0 && !inner.closest("[role=button],[role=radio],[role=checkbox],[role=switch]") &&
+      !inner.parentElement.querySelector("button,[role]:not([role=presentation],[role=none],[role=img]),[tabindex]");
+  });
+  const found = fake || label;
+  return found ? found.cloneNode(false).outerHTML.slice(0, 200) : "";
+}
+
+//: pointable  Begin tags of what a mouse may be pointed at for something that is hidden: what reacts, and what lies around it.
+(getEventListeners, hidden) => {
+  const reacts = REACTS, hovers = HOVERS, operated = OPERATED, deep = DEEP;
+  const away = element => !element.checkVisibility({ visibilityProperty: true });
+  const shown = element => element instanceof Element && element !== document.body && element !== document.documentElement && !away(element);
+  const kinds = {
+    field: "input:not([type=hidden]),[role=searchbox],[role=combobox]",
+    control: "button,a[href],[role=button],input[type=submit]",
+    text: "a[href^='mailto:'],a[href^='tel:'],p,div,span,li,dd,address",
+  };
+  const targets = hidden in kinds ? deep(kinds[hidden]).filter(element => away(element) && (hidden !== "text" || !element.children.length)) : [];
+  const around = targets.slice(0, 40).flatMap(element => {
+    let top = element;
+    const above = node => node.parentElement || node.getRootNode().host;
+    while (above(top) && above(top) !== document.body && !shown(above(top))) top = above(top);
+    return [top.previousElementSibling, top.nextElementSibling, above(top)].filter(shown);
+  });
+  const small = element => { const box = element.getBoundingClientRect(); return box.width >= 8 && box.width <= 80 && box.height >= 8 && box.height <= 80; };
+  const rows = hidden === "row" ? deep("*").filter(list => list.children.length > 2 && !list.closest("nav,header,footer,aside,form,[role=navigation],p") && shown(list) &&
+    new Set([...list.children].map(row => row.tagName + row.className)).size === 1 && (list.firstElementChild.textContent || "").trim() &&
+    list.firstElementChild.textContent.trim().length < 400).flatMap(list => [...list.children].slice(0, 2)) : [];
+  const every = deep("div,span,li,i,b,u,p,td,tr,svg,img,figure,article,section,h2,h3,h4,dt,dd,a:not([href])");
+  const near = element => element.getBoundingClientRect().height < 600;
+  const live = hidden === "row" ? [] : every.filter(element => shown(element) && (reacts(getEventListeners, element) || hovers(getEventListeners, element)));
+  const icons = hidden === "field" ? every.filter(element => shown(element) && small(element) && !(element.textContent || "").trim()) : [];
+  const chosen = [...new Set([...rows, ...live, ...around, ...icons])].filter(element => !operated(element) && element.tabIndex < 0 && shown(element) &&
+    near(element) && !element.querySelector("main") && (hidden !== "row" || !element.querySelector("a[href],button,input,select,textarea")));
+  Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
+  return chosen.slice(0, 12).map(element => element.cloneNode(false).outerHTML.slice(0, 160));
+}
+
+//: point  Bring one of what may be pointed at into sight; its centre, and whether a control gets a press there.
+at => {
+  const element = globalThis[Symbol.for("pointable")][at];
+  element.scrollIntoView({ block: "center", behavior: "instant" });
+  const box = element.getBoundingClientRect();
+  const x = box.left + box.width / 2, y = box.top + box.height / 2, hit = document.elementFromPoint(x, y);
+  return [x, y, !!hit && (OPERATED)(hit)];
+}
+
+//: choices  Start tags of what a form of that number shows beside each other like things to choose from.
+(getEventListeners, key) => {
+  const deep = DEEP, operated = OPERATED;
+  const form = deep("form,[role=form]")[Number(key)];
+  if (!form) return [];
+  const alike = element => [element.previousElementSibling, element.nextElementSibling].some(beside => beside && element.className &&
+    beside.tagName === element.tagName && beside.classList[0] === element.classList[0]);
+  const chosen = deep("div,span,li,p,b,i", form).filter(element => element.checkVisibility({ visibilityProperty: true }) && !operated(element) && alike(element) &&
+    (element.textContent || "").trim().length < 40 && !element.querySelector("input,select,textarea,button,a[href],label,[role]"));
+  Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
+  return chosen.slice(0, 3).map(element => element.cloneNode(false).outerHTML.slice(0, 160));
+}
+
+//: form-state  What the form of that number holds, its marks too.
+key => {
+  const deep = DEEP, form = deep("form,[role=form]")[Number(key)];
+  return form ? form.innerHTML + [...form.querySelectorAll("input")].map(input => input.value + input.checked).join() : "";
+}
+
+//: unsaid  What style sheets write on the page for eyes alone: generated content with an empty alternative text.
+() => [...document.querySelectorAll("body *")].flatMap(element => ["::before", "::after"].map(part => {
+  const match = /^"((?:[^"\\]|\\.)*)"\s*\/\s*""$/.exec(getComputedStyle(element, part).content);
+  return match && element.checkVisibility({ visibilityProperty: true }) ? match[1] : "";
+})).filter(text => text)
+
+//: closer  What seems to close the thing that lies over the page, and is no control.
+getEventListeners => {
+  const reacts = REACTS, operated = OPERATED;
+  let top = document.elementFromPoint(innerWidth / 2, innerHeight / 2);
+  while (top && top.parentElement && top.parentElement !== document.body && top.parentElement !== document.documentElement) top = top.parentElement;
+  const found = top && top !== document.body ? [...top.querySelectorAll("*")].find(element =>
+    element.checkVisibility({ visibilityProperty: true }) && !operated(element) && !element.querySelector("a[href],button,input") &&
+    (/^[×✕✖xX]$/.test((element.textContent || "").trim()) || /close|dismiss|schlie|fermer|cerrar|chiudi|fechar|zamknij/i.test(element.getAttribute("class") || "")) &&
+    reacts(getEventListeners, element)) : null;
+  return found ? found.cloneNode(false).outerHTML.slice(0, 160) : "";
 }
 
 //: readings  The text and headings of the page as it is, and of its HTML as sent, parsed without running anything.

@@ -10,11 +10,12 @@ from typing import Final
 from aui_tui.model.observations import READABLE_ENOUGH
 from aui_tui.model.tasks import TaskResult, TreeDifference
 from aui_tui.tasks.covers import Cover
-from aui_tui.tasks.outline import ACTIONABLE, ENTRIES, Node, Outline
+from aui_tui.tasks.outline import ENTRIES, Node, Outline
 from aui_tui.tasks.page import MOST
+from aui_tui.tasks.pointing import by_mouse_alone
 from aui_tui.tasks.tree import COMPARED, unlike
 from aui_tui.tasks.visit import Visit, ended
-from aui_tui.tasks.vocabulary import GENERIC, NEVER, acts, words
+from aui_tui.tasks.vocabulary import CLOSE, COMMITS, GENERIC, NEVER, REJECT, acts, words
 from aui_tui.text import count, joined
 
 LITTLE: Final = 100
@@ -24,8 +25,6 @@ SOME: Final = 3
 """Elements that agents of one kind alone see, from which on it is told; fewer where that is half of a page."""
 NAMES: Final = 5
 """Of their names."""
-SHORT: Final = 40
-"""Characters of a text that may name a control."""
 LONG_NAME: Final = 150
 FILE: Final = re.compile(r"\.(?:pdf|zip|jpe?g|png|svg|gif|webp|mp[34]|xml|rss)$", re.IGNORECASE)
 
@@ -37,7 +36,7 @@ async def read(visit: Visit) -> TaskResult:
     visit.home, visit.reached = outline, True
     visit.anchors = frozenset(map(str, await visit.page.query("anchors") or ()))
     if cover is not None:
-        return _covered(visit, cover, outline)
+        return await _covered(visit, cover, outline)
     visit.difference = await _difference(visit, outline)
     text, headings = outline.text(), outline.headings()
     links = [node for node in outline.of("link") if node.name]
@@ -81,8 +80,11 @@ def hidden_facts(difference: TreeDifference) -> dict[str, str]:
     return {"cause": difference.cause, "hidden": str(difference.dom_only), "total": str(difference.total)}
 
 
-def _covered(visit: Visit, cover: Cover, outline: Outline) -> TaskResult:
-    """Return the ending of a covered page: blocked where every button was tried and nothing it asked for was kept."""
+async def _covered(visit: Visit, cover: Cover, outline: Outline) -> TaskResult:
+    """Return the ending of a covered page: blocked where every button was tried and nothing it asked for was kept.
+
+    Blocked too where a mouse alone closes it, and every other button commits to something.
+    """
     dialog, tried, fence = cover.dialog, cover.tried[-1] if cover.tried else None, visit.page.fence
     facts = {
         "covered": str(cover.total - len(cover.reached)),
@@ -91,7 +93,10 @@ def _covered(visit: Visit, cover: Cover, outline: Outline) -> TaskResult:
         "name": tried.name if tried is not None else "",
         "buttons": joined([f"“{name}”" for name in cover.buttons], 3),
     }
-    if cover.buttons:
+    closer = await _closer(visit, outline) if all(COMMITS.search(name) for name in cover.buttons) else ""
+    if cover.buttons and closer:
+        reason, facts["example"] = "read-covered-mouse", closer
+    elif cover.buttons:
         reason = "read-covered-unknown"
     elif tried is None:
         reason = "read-covered"
@@ -99,6 +104,12 @@ def _covered(visit: Visit, cover: Cover, outline: Outline) -> TaskResult:
         reason = "read-covered-held" if fence.held or fence.failures else "read-covered-still"
     visit.veil = facts["what"]
     return ended(reason, facts, node=dialog if cover.buttons else tried or dialog, url=outline.url)
+
+
+async def _closer(visit: Visit, outline: Outline) -> str:
+    """Return what closes the thing over the page for a mouse alone: its text or its start tag; empty without one."""
+    node = await by_mouse_alone(visit, outline, REJECT, CLOSE, press=False)
+    return f"“{node.text or node.name}”" if node is not None else str(await visit.page.inspect("closer") or "")
 
 
 async def pictures(visit: Visit) -> str:
@@ -110,16 +121,6 @@ async def pictures(visit: Visit) -> str:
     if counts.get("canvases"):
         parts.append(f"{count(counts['canvases'], 'canvas', 'canvases')} without text")
     return f"; there {'is' if parts[0].startswith('1 ') else 'are'} {' and '.join(parts)}" if parts else ""
-
-
-async def by_mouse_alone(visit: Visit, pattern: re.Pattern[str]) -> Node | None:
-    """Return the short text of the homepage, which is open, that says ``pattern``, takes a click and is no control."""
-    for node in visit.home.nodes:
-        said = (node.text or node.name).strip()
-        operable = node.role in ACTIONABLE or ACTIONABLE & set(node.path)
-        if not operable and len(said) <= SHORT and pattern.match(said) and await visit.page.inspect("reacts", said):
-            return node
-    return None
 
 
 def items(visit: Visit, outline: Outline, *, main: bool = True, acting: bool = False) -> list[Node]:

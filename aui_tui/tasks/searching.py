@@ -12,10 +12,11 @@ from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
 from aui_tui.model.tasks import TaskResult
-from aui_tui.tasks.fields import behind, opener, search_field
+from aui_tui.tasks.fields import behind, disabled_field, field_of, opener, search_field
 from aui_tui.tasks.outline import ACTIONABLE, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck
-from aui_tui.tasks.reading import by_mouse_alone, items, pictures
+from aui_tui.tasks.pointing import by_mouse_alone, by_pointing
+from aui_tui.tasks.reading import items, pictures
 from aui_tui.tasks.results import Hit, SearchResult, given_by_the_word, results
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import SEARCH, words
@@ -287,6 +288,11 @@ async def _unlinked(visit: Visit, last: SearchResult) -> str:
     drawn = await pictures(visit)
     if drawn:
         return drawn
+    query = last.query.casefold()
+    left_out, had_left_out = ({n.text or n.name for n in page.dom_only} for page in (last.outline, last.before))
+    left_out -= had_left_out
+    if any(query in text.casefold() for text in left_out):
+        return ", for what appears is left out of the accessibility tree"
     had = {(node.role, node.text or node.name) for node in last.before.nodes}
     plain = (node for node in last.outline.nodes if not ACTIONABLE & {node.role, *node.path})
     texts = ((node.text or node.name, node.pointer) for node in plain if (node.role, node.text or node.name) not in had)
@@ -319,16 +325,22 @@ async def _by_address(visit: Visit, query: str) -> TaskResult:
 
 async def _no_field(visit: Visit) -> TaskResult:
     """Return the ending where no field, button or address for searching is named."""
+    await visit.here(visit.url)  # what seemed to open the search may have led elsewhere
     for question, reason in (("search-fake", "search-no-role"), ("search-opener", "search-no-name")):
-        snippet = str(await visit.page.query(question) or "")
+        snippet = str(await visit.page.inspect(question) or "")
         if snippet:
             visit.step("looked", note="for a search field", mark="stuck", outline=visit.home)
             return ended(reason, snippet=snippet)
-    text = await by_mouse_alone(visit, SEARCH)
+    text = await by_mouse_alone(visit, visit.home, SEARCH)
     if text is not None:
         return ended("search-no-button", {"name": (text.text or text.name).strip()}, node=text)
+    disabled = disabled_field(visit.home)
+    if disabled is not None:
+        return ended("search-disabled", node=disabled)
+    await visit.here(visit.url)
     hidden = await visit.page.inspect("hidden-search")
     if hidden:
         opener = str(hidden["opener"])
-        return ended("search-no-name" if opener else "search-hidden", snippet=opener)
+        pointed = opener or await by_pointing(visit, "field", lambda shown: field_of(shown) is not None)
+        return ended("search-no-name" if pointed else "search-hidden", snippet=pointed)
     return ended("search-absent")
