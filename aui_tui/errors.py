@@ -174,12 +174,12 @@ def lacking(error: BaseException) -> str:
     if isinstance(error, BaseExceptionGroup):
         return next(filter(None, map(lacking, error.exceptions)), "")
     words = str(error)
-    if isinstance(error, MemoryError) or (isinstance(error, ImportError) and _MAPPING.search(words)):
+    if isinstance(error, MemoryError) or (isinstance(error, ImportError) and re.search(_MAPPING, words)):
         return "is not enough memory (ulimit -v)"
     if isinstance(error, RuntimeError) and "can't start new thread" in words:
         return "is no room for another thread: too many processes or too little memory (ulimit -u, ulimit -v)"
     return lacking(error.__cause__) if error.__cause__ else ""
 
 
-_MAPPING: Final = re.compile("failed to map segment|cannot allocate memory|cannot map", re.IGNORECASE)
+_MAPPING: Final = "(?i)failed to map segment|cannot allocate memory|cannot map"
 """What the loader of shared objects says when there is no address space left."""

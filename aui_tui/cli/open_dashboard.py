@@ -63,7 +63,7 @@ def show(run: Run, *, access: ScanPolicy | None = None, host: str = "") -> int:
             return show_demo(run) if status == DEMO else status
         origins = {**run.settings.origins, "source": "--source"}
         settings = msgspec.structs.replace(run.settings, source=status, origins=origins)
-        run, access, host = run._replace(settings=settings), None, ""
+        run, access, host = msgspec.structs.replace(run, settings=settings), None, ""
 
 
 def show_demo(run: Run, *, tasks: bool = False) -> int:

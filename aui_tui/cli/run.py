@@ -8,7 +8,9 @@ import os
 import signal
 import traceback
 from collections.abc import Callable, Coroutine, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import msgspec
 
 from aui_tui import __version__
 from aui_tui.cli import streams
@@ -33,7 +35,7 @@ class Stopped(Exception):
         self.number = number
 
 
-class Run(NamedTuple):
+class Run(msgspec.Struct, frozen=True):
     """What a command works with: the settings in force, and whether it may narrate."""
 
     settings: Settings

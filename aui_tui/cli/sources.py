@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import json
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, aclosing, contextmanager
 from pathlib import Path
@@ -172,6 +171,8 @@ def read_scans(name: str) -> tuple[tuple[ReportCard, Observations | None], ...]:
 
 def _recorded(data: bytes) -> tuple[ReportCard, Observations] | None:
     """Return the scan in a recording, graded; None where ``data`` is something else. Raises RecordError."""
+    import json  # a first frame reads no recording
+
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):

@@ -7,7 +7,9 @@ import shutil
 import sys
 from collections.abc import Iterator
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from aui_tui.model.signs import ASCII, sign
 from aui_tui.text import cells, wrap
@@ -50,7 +52,7 @@ MIN_WIDTH: Final = 40
 MAX_WIDTH: Final = 100
 
 
-class Paint(NamedTuple):
+class Paint(msgspec.Struct, frozen=True):
     """How to write: ``width`` in cells, with ``colour`` or without, with symbols or in ``ascii`` only."""
 
     width: int = 80

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +17,7 @@ from aui_tui.index.lists import filters, narrowed
 from aui_tui.index.rows import AGENTS, WORD_OF, verdicts_of
 from aui_tui.model.agents import TOLD_NO, UNCLEAR, gets_in, word_of
 from aui_tui.model.card import epoch_ms
-from aui_tui.model.decoding import from_json
+from aui_tui.model.decoding import from_json, to_json
 from aui_tui.model.overview import Move, Moves, Overview, decades
 from aui_tui.model.points import percent
 from aui_tui.model.query import Query, Term, all_of
@@ -128,7 +127,7 @@ def weeks(db: sqlite3.Connection, query: Query, now: float) -> dict[str, tuple[i
         for scan, _ in db.execute(
             "SELECT id, max(at) FROM scan WHERE site IN (SELECT value FROM json_each(?)) AND at <= ? AND dead = 0 "
             f"AND {ROUTE} GROUP BY site",
-            (json.dumps(sites), end),
+            (to_json(sites), end),
         ):
             weeks_of[scan].append(week)
     if len(weeks_of) > COMPARED:
@@ -230,7 +229,7 @@ class _Matrix(msgspec.Struct):
 def _words(db: sqlite3.Connection, scans: Iterable[int]) -> Iterator[tuple[int, list[str]]]:
     """Yield ``scans`` with the words of their cards; damaged cards and those without one are left out."""
     sql = "SELECT id, CAST(card AS BLOB) FROM scan WHERE id IN (SELECT value FROM json_each(?)) AND card IS NOT NULL"
-    for scan, blob in db.execute(sql, (json.dumps([*scans]),)):
+    for scan, blob in db.execute(sql, (to_json([*scans]),)):
         with suppress(RecordError, msgspec.MsgspecError):
             yield scan, [*from_json(compression.inflate(blob, compression.CARD), _Matrix).words()]
 

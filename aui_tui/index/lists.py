@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from array import array
 from collections.abc import Callable, Iterable, Sequence
@@ -13,7 +12,7 @@ import msgspec
 
 from aui_tui.errors import Unavailable
 from aui_tui.index.rows import LINE, Line, row_of
-from aui_tui.model.decoding import from_json
+from aui_tui.model.decoding import from_json, to_json
 from aui_tui.model.listing import Facets, Row
 from aui_tui.model.query import Query, Term, all_of
 from aui_tui.model.surfaces import SURFACES
@@ -150,7 +149,7 @@ def read_rows(db: sqlite3.Connection, ids: Sequence[int], ranks: Sequence[int]) 
     """
     sql = f"SELECT json_group_array({LINE}) FROM json_each(?) AS wanted CROSS JOIN site ON site.id = wanted.value"
     try:
-        listed = from_json(db.execute(sql, (json.dumps(list(ids)),)).fetchone()[0], list[Line])
+        listed = from_json(db.execute(sql, (to_json(list(ids)),)).fetchone()[0], list[Line])
     except (sqlite3.Error, msgspec.MsgspecError) as error:
         if isinstance(error, sqlite3.Error) and "JSON" not in str(error):
             raise Unavailable(f"The index could not be read: {clean(error, 120)}.") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Final
 
@@ -12,6 +11,7 @@ from aui_tui.index import compression
 from aui_tui.model.agents import UNCLEAR, directions, open_readers, outcome_of_each, words_of
 from aui_tui.model.card import Points, ReportCard, SiteSummary, epoch_ms
 from aui_tui.model.codec import names_of
+from aui_tui.model.decoding import to_json
 from aui_tui.model.listing import Row
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import Observations
@@ -132,7 +132,7 @@ def columns_of(card: ReportCard, observations: Observations | None = None) -> di
         "crawlers": policies(card.crawler_policy) + opens(observations),
         "best_fix": best.title if best else "",
         "best_points": best.pts if best and best.k not in asked_for(card) else 0,
-        "live": json.dumps([access.status for access in card.agent_access.values()]),
+        "live": to_json([access.status for access in card.agent_access.values()]),
     }
 
 
@@ -159,8 +159,8 @@ def _of_summary(summary: SiteSummary, *, ranked: bool) -> dict[str, Any]:
             "tasks": int(has_tasks(summary)),
             "words": letters(words_of(summary.matrix)),
             "measured": 0,
-            "matrix": "" if ours else json.dumps(summary.matrix),
-            "pillars": json.dumps(summary.pillars),
+            "matrix": "" if ours else to_json(summary.matrix),
+            "pillars": to_json(summary.pillars),
             "top_evidence": summary.top_evidence,
             "url": summary.url,
             "best_points": 0,

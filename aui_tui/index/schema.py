@@ -6,14 +6,16 @@ import sqlite3
 from contextlib import closing
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 VERSION: Final = 1
 """Schema version of this program, kept in ``PRAGMA user_version``; a file of another version is refused."""
 TABLES: Final = ("site", "scan", "visits", "meta", "tally", "site_text")
 
 
-class Statement(NamedTuple):
+class Statement(msgspec.Struct, frozen=True):
     """A statement of ``schema.sql``, and what it makes; ``kind`` is empty for a statement that makes nothing."""
 
     kind: str

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
@@ -64,7 +64,7 @@ COUNT: Final = "UPDATE meta SET changes = changes + 1, at = now_ms()"
 PAST: Final = f"at <= now_ms() + {FUTURE_MS}"
 
 
-class Recent(NamedTuple):
+class Recent(msgspec.Struct, frozen=True):
     """The category of a host (empty for a foreign one) and the epoch seconds of its newest kept scan."""
 
     category: str

@@ -217,12 +217,12 @@ def _is_a(kind: Any, value: Any) -> bool:
     return True
 
 
-_INSTANT: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:Z|\+00:00)", re.ASCII)
+_INSTANT: Final = r"(?a)(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:Z|\+00:00)"
 
 
 def instant(value: str) -> str:
     """Return a UTC time with its milliseconds; empty for anything else."""
-    match = _INSTANT.fullmatch(value)
+    match = re.fullmatch(_INSTANT, value)
     try:
         datetime.fromisoformat(match[1] if match else "")
     except ValueError:

@@ -7,7 +7,6 @@ the first time, and nothing else in the package gives a type to msgspec.
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from collections.abc import Mapping
@@ -34,6 +33,11 @@ _known: set[Any] = set()
 def convert(value: Any, kind: type[T]) -> T:
     """Return ``value``, made of dicts and lists, as a record. Raises msgspec.ValidationError."""
     return msgspec.convert(value, _ready(kind))
+
+
+def to_json(value: object) -> str:
+    """Return ``value`` as JSON for a column of the index."""
+    return msgspec.json.encode(value).decode()
 
 
 def from_json(data: bytes | str, kind: type[T]) -> T:
@@ -68,6 +72,8 @@ def _parsed(data: bytes | msgspec.Raw) -> Any:
     try:
         return msgspec.json.decode(data)
     except ValueError:
+        import json  # only for what msgspec does not read
+
         return json.loads(bytes(data).decode("utf-8", "replace"), parse_constant=_no_constant)
 
 
@@ -113,8 +119,8 @@ def _key(name: str) -> str:
     return clean(name, KEY)
 
 
-_PATH: Final = re.compile(r" - at (?:`key` in )?`\$\.?(.*?)`$")
-_ONE_OF: Final = re.compile(r"must be text matching regex '\^\(([\w| -]+)\)\??\$'")
+_PATH: Final = r" - at (?:`key` in )?`\$\.?(.*?)`$"
+_ONE_OF: Final = r"must be text matching regex '\^\(([\w| -]+)\)\??\$'"
 _FORMS: Final = {
     "scanned_at": "must be a UTC time such as 2026-11-20T10:00:00.000Z",
     "grade": "must be a letter from A to F, with a + or - at most",
@@ -142,13 +148,13 @@ _WORDS: Final = {
 def sentence(error: Exception) -> str:
     """Return what msgspec says of a broken record, in plain words and the field first, without a full stop."""
     text = clean(error, 300)
-    known_outcomes = _PATH.search(text)
+    known_outcomes = re.search(_PATH, text)
     problem = re.sub(r"`([a-z |]+)`", _types, text[: known_outcomes.start()] if known_outcomes else text)
     for theirs, plain in _WORDS.items():
         problem = problem.replace(theirs, plain)
     if known_outcomes is None:
         return problem[:1].lower() + problem[1:]
-    words = _ONE_OF.fullmatch(problem)
+    words = re.fullmatch(_ONE_OF, problem)
     if words is not None:
         problem = f"must be one of {words[1].replace('|', ', ')}"
     elif "matching regex" in problem:

@@ -6,7 +6,9 @@ The checks say what fills a pillar: each names its pillar and its points under e
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from aui_tui.model.vocabulary import choose
 
@@ -20,7 +22,7 @@ REVISION: Final = 4
 """Of how facts become points. Cards of an earlier revision are graded again from what was seen."""
 
 
-class Pillar(NamedTuple):
+class Pillar(msgspec.Struct, frozen=True):
     """A pillar: key on the wire, label on recommendations, and maximum points.
 
     The one filled ``by_tasks`` has a value only when tasks were run; else it is null.
@@ -32,7 +34,7 @@ class Pillar(NamedTuple):
     by_tasks: bool = False
 
 
-class Method(NamedTuple):
+class Method(msgspec.Struct, frozen=True):
     """A scoring method: its name and its pillars in order."""
 
     name: str

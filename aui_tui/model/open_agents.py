@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -56,7 +56,7 @@ def table() -> OpenAgents:
     return read_table("model/open_agents.toml", OpenAgents)
 
 
-class OpenClient(NamedTuple):
+class OpenClient(msgspec.Struct, frozen=True):
     """What some of the tools send alike, and the redirects that they follow at most; ``tools``: their keys."""
 
     user_agent: str

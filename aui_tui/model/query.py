@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -282,7 +282,7 @@ _points = _number_or_range(
 )
 
 
-class Field(NamedTuple):
+class Field(msgspec.Struct, frozen=True):
     """A field of the query line.
 
     ``about``: what it is about in a few words. ``help``: an example and its meaning, then further lines. ``read``
@@ -510,7 +510,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
 
     def narrowed(self, terms: str) -> Query:
         """Return this query with more ``terms``; a category or a stance alone becomes the filter of that name."""
-        if filters := _FILTER.fullmatch(terms):
+        if filters := re.fullmatch(_FILTER, terms):
             field, value = filters.groups()
             allowed = STANCES if field == "stance" else CATEGORIES
             return msgspec.structs.replace(self, **{field: choose(field, value, allowed)})
@@ -527,7 +527,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
         return " ".join(parts)
 
 
-_FILTER: Final = re.compile(r'(category|stance):"?([^":]+)"?')
+_FILTER: Final = r'(category|stance):"?([^":]+)"?'
 
 
 def _sort(name: str) -> str:
@@ -539,10 +539,10 @@ def _sort(name: str) -> str:
     return choose("sort column", name or "rank", (*SORTS, *slugs))
 
 
-_WORDS: Final = re.compile(r'-?\(|\)|(?:"[^"]*"|[^\s"()])+|"')
+_WORDS: Final = r'-?\(|\)|(?:"[^"]*"|[^\s"()])+|"'
 
 
-class _Word(NamedTuple):
+class _Word(msgspec.Struct, frozen=True):
     """A word of the line without its quotes; ``quoted`` says whether it had some at its beginning."""
 
     text: str
@@ -558,7 +558,7 @@ class _Word(NamedTuple):
 def parse(line: str) -> tuple[Term, ...]:
     """Return the terms of a query line. Raises BadValue with one sentence that names the term at fault."""
     words = deque[_Word]()
-    for word in _WORDS.findall(clean(line, 500)):
+    for word in re.findall(_WORDS, clean(line, 500)):
         if word.count('"') % 2:
             raise BadValue('The query has a double quote (") that is not closed.')
         if word.replace('"', ""):
@@ -659,13 +659,13 @@ def _term_for_name(name: str, value: str) -> str:
     return f"crawler:{name}={value or 'blocked'}" if crawler else ""
 
 
-_COMPARISON: Final = re.compile(r"^([\w .-]+?)(!=|<>|==|<=|>=|=|<|>)(.*)$")
-_SIGN: Final = re.compile(r"[=<>|*]|&&|^[!+~]")
+_COMPARISON: Final = r"^([\w .-]+?)(!=|<>|==|<=|>=|=|<|>)(.*)$"
+_SIGN: Final = r"[=<>|*]|&&|^[!+~]"
 
 
 def _refuse_other_languages(body: str, shown: str) -> None:
     """Raise BadValue for a word in the form of a term of another query language, naming the form of this one."""
-    if not _SIGN.search(body):
+    if not re.search(_SIGN, body):
         return
     right = _correction(body)
     raise BadValue(f"{shown!r} is not a term; {right}to search for this text, write it in double quotes.")
@@ -674,7 +674,7 @@ def _refuse_other_languages(body: str, shown: str) -> None:
 def _correction(body: str) -> str:
     """Return what to write instead of ``body``, empty where there is no suggestion."""
     bare = body.lstrip("!+~")
-    match = _COMPARISON.match(bare)
+    match = re.match(_COMPARISON, bare)
     name, sign, value = match.groups() if match else ("", "", "")
     name = FIELD_OF_COLUMN.get(name.casefold(), name)
     minus = "-" if body.startswith("!") or sign in ("!=", "<>") else ""

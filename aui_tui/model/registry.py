@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, Literal, NamedTuple
+from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
@@ -171,7 +171,7 @@ def _entries(tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"short": table["label"], **table} for table in tables]
 
 
-class Known(NamedTuple):
+class Known(msgspec.Struct, frozen=True):
     """What the starter list says of a host; ``seed`` is true for its members."""
 
     name: str = ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -30,7 +30,7 @@ ALLOWED, WALLED, REFUSED, CLOSED, UNKNOWN = "allowed", "walled", "blocked", "clo
 """Words of ``TaskReport.door``."""
 
 
-class Task(NamedTuple):
+class Task(msgspec.Struct, frozen=True):
     """One task: its key on the wire, its points out of 50, and what it is called."""
 
     key: str

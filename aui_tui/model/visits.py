@@ -7,7 +7,7 @@ their figures per agent, and nothing of any visitor, no address, query or user.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal
 
 import msgspec
 
@@ -189,7 +189,7 @@ def decode_visits(data: bytes) -> Visits:
     return decode(data, Visits, "visits record", 500)
 
 
-class Comparison(NamedTuple):
+class Comparison(msgspec.Struct, frozen=True):
     """What log and probe say together about one live-probed agent.
 
     ``probe``: ``served``, ``refused``, ``challenged`` or ``inconclusive``. ``gets_in``: whether the real agent gets in
@@ -321,7 +321,7 @@ def _unverified(record: Visits, visitor: Visitor, probe: str, *, origin: bool) -
     return CANNOT_TELL, None, f"{who}: {shares}; {why}."
 
 
-class VisitRow(NamedTuple):
+class VisitRow(msgspec.Struct, frozen=True):
     """One row of a table of visits: a client; ``visitor``: its figures, None without a visit.
 
     ``probe``: what the probe got, in one word (``in``, ``refused``, ``challenged``, ``unclear``, ``not asked``).

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
@@ -28,7 +27,7 @@ def known_as(host: str, name: str, category: str, earlier: str) -> Known:
     return Known(name or listed.name, chosen or listed.category or earlier or UNCATEGORIZED, listed.seed)
 
 
-class Grading(NamedTuple):
+class Grading(msgspec.Struct, frozen=True):
     """How a service grades: its usual ``method``, and where the ``url`` of its cards begins.
 
     ``with_visits``: whether the visits in access logs stand beside the card.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+import msgspec
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.keys import Keys
@@ -18,7 +19,7 @@ from aui_tui.text import clean
 from aui_tui.tui.words import NO_TASKS
 
 
-class Key(NamedTuple):
+class Key(msgspec.Struct, frozen=True):
     """A key without its group, and what it needs: names of NEEDS."""
 
     binding: partial[Binding]
@@ -350,7 +351,7 @@ def written(key: str) -> str:
     return KEY_WORDS.get(key, key)
 
 
-class Live(NamedTuple):
+class Live(msgspec.Struct, frozen=True):
     """An action that works now: its place in TABLES, its binding, all its keys, and the node that it is bound to."""
 
     place: str

@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 import msgspec
 from textual.dom import DOMNode
@@ -23,11 +23,11 @@ from aui_tui.tui.export import Exporter
 T = TypeVar("T")
 
 
-COMMAND: Final = re.compile(r"(?:^|(?<=; ))aui-tui ")
+COMMAND: Final = r"(?:^|(?<=; ))aui-tui "
 """Where a command line begins in a line of them."""
 
 
-class SettingShown(NamedTuple):
+class SettingShown(msgspec.Struct, frozen=True):
     """A setting: its value, its meaning, and its ``origin``, which is ``default``, the file, a flag or a variable."""
 
     value: object
@@ -84,7 +84,7 @@ class Context(msgspec.Struct, frozen=True):
 
     def shell(self, command: str) -> str:
         """Return a command line, or several, as it is typed to ask the same index and to reach a site the same way."""
-        command = COMMAND.sub(lambda match: match[0] + self.options, command)
+        command = re.sub(COMMAND, lambda match: match[0] + self.options, command)
         return command.replace(f"aui-tui {self.options}scan ", f"aui-tui {self.options}scan {self.reach}")
 
     def curl(self, command: str) -> str:

@@ -10,9 +10,11 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from shlex import quote
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
+import msgspec
 from msgspec.structs import replace
+from textual import events
 from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.notifications import SeverityLevel
@@ -55,7 +57,7 @@ KEPT_SCANS: Final = 20
 KEPT_ACTIONS: Final = 200
 
 
-class LoggedAction(NamedTuple):
+class LoggedAction(msgspec.Struct, frozen=True):
     """Something that was done: hour and minute, and the command line that does the same."""
 
     at: str
@@ -470,6 +472,8 @@ class Dashboard(App[Any]):
 class DashboardScreen(Screen[ScreenResultType]):
     """A screen of the dashboard: title, what ``inside`` yields, a line about the selected row, keys."""
 
+    _shown_before = False
+
     def compose(self) -> ComposeResult:
         yield Bar(self.title_line, id="title")
         yield from self.inside()
@@ -483,6 +487,12 @@ class DashboardScreen(Screen[ScreenResultType]):
     def window_name(self) -> str:
         """Return what the window of the terminal is called while this screen is shown, before the program's name."""
         return ""
+
+    async def on_event(self, event: events.Event) -> None:
+        """Pass over the second styling of a screen that was styled when its widgets were made."""
+        if isinstance(event, events.ScreenResume) and not self._shown_before:
+            self._shown_before, event.refresh_styles = True, False
+        await super().on_event(event)
 
     def on_screen_resume(self) -> None:
         self.app.name_window(self.window_name())

@@ -61,12 +61,12 @@ def query_options(query: Query) -> list[str]:
 
 PICTURE: Final = ".svg"
 """Ending of a picture of what is on the screen."""
-_FONT: Final = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+_FONT: Final = r"(?s)@font-face \{.*?\}\s*"
 
 
 def picture(svg: str) -> str:
     """Return a picture by Textual without fonts from the network."""
-    return _FONT.sub("", svg)
+    return re.sub(_FONT, "", svg)
 
 
 Exporter = Callable[[ExportJob], Awaitable[str]]

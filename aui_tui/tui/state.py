@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 from shlex import quote
-from typing import Any, Final, NamedTuple, get_args
+from typing import Any, Final, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -123,7 +123,7 @@ def list_of(view: Mapping[str, str]) -> ListState:
     return ListState(query, next((mode for mode in get_args(Mode) if mode == view.get("show")), "ranked"))
 
 
-class Changes(NamedTuple):
+class Changes(msgspec.Struct, frozen=True):
     """What changed since a day (``2026-11-15``), for an empty one since the scan before of each host."""
 
     since: str

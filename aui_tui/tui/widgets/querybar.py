@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
+import msgspec
 from rich.highlighter import Highlighter
 from rich.text import Text
 from textual.content import Content
@@ -20,12 +21,12 @@ from aui_tui.model.query import OPERATORS, fields, parse
 from aui_tui.text import clean, fit
 from aui_tui.tui.bindings import QUERY
 
-WORD: Final = re.compile(r'(?:"[^"]*"?|[^\s"])+')
+WORD: Final = r'(?:"[^"]*"?|[^\s"])+'
 SHOWN: Final = 8
 """Choices that a drop-down shows."""
 
 
-class QueryReading(NamedTuple):
+class QueryReading(msgspec.Struct, frozen=True):
     """``good``: the line without its wrong words. ``spans``: where those are. ``problem``: what is wrong, or empty.
 
     ``open_end``: only the last word is wrong, and it may become a term while it is typed on.
@@ -37,7 +38,7 @@ class QueryReading(NamedTuple):
     open_end: bool = False
 
 
-class Completion(NamedTuple):
+class Completion(msgspec.Struct, frozen=True):
     """One way to go on: the whole line with it, its own words, and what it means."""
 
     line: str
@@ -50,7 +51,7 @@ def read_line(text: str) -> QueryReading:
     fault = _problem(text)
     if not fault:
         return QueryReading(text)
-    words = list(WORD.finditer(text))
+    words = list(re.finditer(WORD, text))
     problems = {match.span(): _problem(match[0]) for match in words if match[0].upper() not in OPERATORS}
     bad = tuple(span for span, problem in problems.items() if problem)
     good = [match[0] for match in words if match.span() not in bad]
@@ -78,7 +79,7 @@ def _problem(line: str) -> str:
 
 def choices(text: str) -> tuple[Completion, ...]:
     """Return how the last word of ``text`` may go on: names of terms, then their values."""
-    start = max((match.start() for match in WORD.finditer(text) if match.end() == len(text)), default=len(text))
+    start = max((match.start() for match in re.finditer(WORD, text) if match.end() == len(text)), default=len(text))
     head, word = text[:start], text[start:]
     body = word.lstrip("-(")
     sign = word[: len(word) - len(body)]
