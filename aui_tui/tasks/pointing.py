@@ -67,7 +67,7 @@ def _says(outline: Outline) -> tuple[object, ...]:
 
 
 async def by_pointing(visit: Visit, kind: str, shows: Callable[[Outline], bool], *, leads: bool = False) -> str:
-    """Point at what is no control, then press it, until the page ``shows`` what was hidden; return its start tag.
+    """Point at what is no control, then press it, until the page ``shows`` what was hidden; return its tag and text.
 
     ``kind``: of what is hidden, as in ``questions.js``. ``leads``: a press that asks for another page will do. Empty
     where nothing of the page does.

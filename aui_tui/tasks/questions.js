@@ -427,7 +427,7 @@ element => [...element.options]
   return found ? found.cloneNode(false).outerHTML.slice(0, 200) : "";
 }
 
-//: pointable  Begin tags of what a mouse may be pointed at for something that is hidden: what reacts, and what lies around it.
+//: pointable  Start tags and texts of what a mouse may be pointed at for something that is hidden: what reacts, and what lies around it.
 (getEventListeners, hidden) => {
   const reacts = REACTS, hovers = HOVERS, operated = OPERATED, deep = DEEP;
   const away = element => !element.checkVisibility({ visibilityProperty: true });
@@ -455,7 +455,7 @@ element => [...element.options]
   const chosen = [...new Set([...rows, ...live, ...around, ...icons])].filter(element => !operated(element) && element.tabIndex < 0 && shown(element) &&
     near(element) && !element.querySelector("main") && (hidden !== "row" || !element.querySelector("a[href],button,input,select,textarea")));
   Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
-  return chosen.slice(0, 12).map(element => element.cloneNode(false).outerHTML.slice(0, 160));
+  return chosen.slice(0, 12).map(element => element.cloneNode(false).outerHTML.slice(0, 160) + (element.textContent || "").trim().slice(0, 40));
 }
 
 //: point  Bring one of what may be pointed at into sight; its centre, and whether a control gets a press there.

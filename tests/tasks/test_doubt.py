@@ -383,7 +383,7 @@ FOLLOWS: Final = {
     "a menu by hover": Case(
         f"<style>nav ul{{display:none}}nav:hover ul{{display:block}}</style><nav><span>Service</span><ul><li>"
         f"<a href=/contact>Contact</a></li></ul></nav>{HOME}",
-        {"contact": "inconclusive contact-hidden"},
+        {"contact": "blocked contact-pointing"},
         {"/contact": html("<h1>Contact</h1><p>hello@rooms.example</p>")},
     ),
     "a menu behind a button": Case(
