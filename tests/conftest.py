@@ -8,15 +8,16 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 from aui_tui.scan.parser_process import ParserProcess
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # programs that tests start in the background hear ctrl+c too
 
-settings.register_profile("project", deadline=None, max_examples=25, derandomize=True)
-settings.register_profile("long", deadline=None, max_examples=300)
+SLOW = [HealthCheck.too_slow]  # how busy the machine is says nothing about the examples
+settings.register_profile("project", deadline=None, max_examples=25, derandomize=True, suppress_health_check=SLOW)
+settings.register_profile("long", deadline=None, max_examples=300, suppress_health_check=SLOW)
 settings.load_profile("project")
 
 

@@ -18,8 +18,8 @@ def round_half_up(numerator: int, denominator: int) -> int:
     return (2 * numerator + denominator) // (2 * denominator)
 
 
-REVISION: Final = 4
-"""Of how facts become points. Cards of an earlier revision are graded again from what was seen."""
+REVISION: Final = 5
+"""Of how facts become points and findings. Cards of an earlier revision are graded again from what was seen."""
 
 
 class Pillar(msgspec.Struct, frozen=True):
