@@ -172,9 +172,12 @@ async def _forms(page: Page, outline: Outline) -> list[Form]:
 
 def _counts(controls: list[Control], key: int) -> bool:
     abouts = [control.about for control in controls]
-    if any(about["password"] or about["search"] or ADD.search(about["buttons"]) for about in abouts):
+    if any(about["password"] or about["search"] for about in abouts):
         return False
     nodes = [control.node for control in controls]
+    # what orders or books asks for a name and an address as well; a cart asks for a number and a kind
+    if any(ADD.search(about["buttons"]) for about in abouts) and sum(node.role == "textbox" for node in nodes) < LOOSE:
+        return False
     entries = [entry for entry in controls if entry.node.role in ENTRIES and entry.about["tag"] != "SELECT"]
     if key >= 0 and (abouts[0]["method"] == "get" or (len(controls) == 1 and entries and _like_a_search(abouts[0]))):
         return False  # a form that says that it sends by GET asks for something, such as rows of a table

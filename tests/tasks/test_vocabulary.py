@@ -41,6 +41,7 @@ ADDS = """
     Legg i handlekurv; Lisää ostoskoriin; Do košíku; Kosárba; Sepete ekle; В корзину; До кошика; カートに入れる
     加入购物车; 장바구니 담기; أضف إلى السلة; הוסף לסל; Thêm vào giỏ; Masukkan keranjang; เพิ่มลงตะกร้า; कार्ट में डालें
     Προσθήκη στο καλάθι; Adaugă în coș; افزودن به سبد; Buy now; Book now; Reserve a table; Order
+    Boka; Boka nu; Lägg till; Beställ; Bestill nå; Bestil; Objednat; Rezervovat; Foglalás; Zarezerwuj
     Add to basket; Додати в кошик; In Warenkorb legen; Jetzt buchen
 """
 
@@ -67,11 +68,16 @@ SEARCHES = """
     Suchbegriff; Suchen; Suche im Shop; What are you looking for?; Rechercher; Buscar; 検索; サイト内検索; Ara; Поиск
 """
 
+WORN = """
+    Contact lenses; contactlenzen; Lentilles de contact; Kontaktlinsen; Kontaktlinser; Soczewki kontaktowe
+    Lentes de contacto; Lenti a contatto; Контактные линзы; Contactless payment
+"""
+"""What is worn or felt on contact."""
 MAILS = "mill@mill.example; mill [at] mill.example; mill(at)mill(dot)example; mill at mill dot example"
 PHONES = "call us at (020) 7946 0000; +49 30 1234567"
 
 SAID = {
-    "contact": (CONTACT, KNOWN, "Contract law; Recall of kettles; Rooms by the water; Call for papers"),
+    "contact": (CONTACT, KNOWN, "Contract law; Recall of kettles; Rooms by the water; Call for papers; " + WORN),
     "add": (ADD, ADDS, "Additional text; Bookmark; Ordering guide; Renting out; Ask us"),
     "refuse": (DISMISS[0], REFUSALS, "Accept all"),
     "search": (SEARCH, SEARCHES, "Such a room; Research; Your e-mail"),
