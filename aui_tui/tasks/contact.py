@@ -52,7 +52,7 @@ async def contact(visit: Visit) -> TaskResult:
         raise failure
     if held:
         return ended("shut", {"name": "the menu"})
-    return await _by_button(visit) or await _no_contact(visit)
+    return await _by_button(visit) or await _shown_at_home(visit) or await _no_contact(visit)
 
 
 async def _nothing_there(visit: Visit, reached: Node) -> TaskResult:
@@ -68,6 +68,9 @@ async def _nothing_there(visit: Visit, reached: Node) -> TaskResult:
     left_out = " ".join([*(node.text for node in outline.dom_only), *(await visit.page.query("unsaid") or ())])
     if EMAIL.search(left_out) or PHONE.search(left_out):
         return ended("contact-unsaid", node=reached, url=reached.url)
+    turned = await _turned(visit)
+    if turned:
+        return ended("contact-turned", {"shown": turned}, url=reached.url)
     nameless = [node for node in outline.of("textbox") if not node.name]
     if len(outline.of("textbox")) >= 2 and nameless:
         return await visit.blame("contact-nameless", nameless[0], url=reached.url)
@@ -79,24 +82,71 @@ async def _revealed(visit: Visit, reached: Node, outline: Outline) -> TaskResult
 
     Done where that is a control with a name, blocked where a mouse alone gets it.
     """
-    button = next((node for node in outline.pressable() if REVEAL.search(node.name) and not node.disabled), None)
-    if button is not None and not (button.url.startswith("http") and not _on_the_page(visit, button.url)):
-        try:
-            pressed = await visit.page.tried(button, shut=not visit.act)
-        except Untouched:
-            return None
-        shown = pressed.outline or visit.page.outline
-        visit.step("pressed", button, outline=shown)
-        way = await _way(visit, shown, by_name=True)
+    button = _revealer(visit, outline)
+    if button is not None:
+        way, held = await _pressed(visit, button)
         if way:
             return ended("contact-done", {"way": way}, url=reached.url)
-        return ended("shut", node=button, url=reached.url) if pressed.held else None
+        return ended("shut", node=button, url=reached.url) if held else None
     text = await by_mouse_alone(visit, outline, REVEAL, CONTACT)
     if text is not None:
         return ended("contact-no-button", {"name": (text.text or text.name).strip()}, node=text, url=reached.url)
     await visit.here(reached.url)
     pointed = await by_pointing(visit, "text", lambda shown: any(value for _, value in _ways(shown)))
     return ended("contact-pointing", {"example": pointed}, url=reached.url, snippet=pointed) if pointed else None
+
+
+def _revealer(visit: Visit, outline: Outline) -> Node | None:
+    """Return the control of a page that promises to show a number or an address on it."""
+    named = (node for node in outline.pressable() if REVEAL.search(node.name) and not node.disabled)
+    return next((node for node in named if _on_the_page(visit, node.url) and not NEVER.search(node.name)), None)
+
+
+async def _pressed(visit: Visit, button: Node) -> tuple[str, bool]:
+    """Press what promises to show a contact; return the way that shows then, and whether a request was held back."""
+    try:
+        pressed = await visit.page.tried(button, shut=not visit.act)
+    except Untouched:
+        return "", False
+    shown = pressed.outline or visit.page.outline
+    visit.step("pressed", button, outline=shown)
+    return await _way(visit, shown, by_name=True), bool(pressed.held)
+
+
+async def _shown_at_home(visit: Visit) -> TaskResult | None:
+    """Return the ending where the homepage shows a contact once something is pressed or pointed at; None: it does not.
+
+    Only a contact that shows up counts: a homepage has much that reacts.
+    """
+    button = _revealer(visit, await visit.here(visit.url))
+    way, held = await _pressed(visit, button) if button is not None else ("", False)
+    if way:
+        return ended("contact-done", {"way": way}, url=visit.url)
+    if held:
+        return ended("shut", node=button, url=visit.url)
+    await visit.here(visit.url)
+    turned = await _turned(visit)
+    if turned:
+        return ended("contact-turned", {"shown": turned})
+    pointed = await by_pointing(visit, "contact", lambda shown: any(value for _, value in _ways(shown)))
+    return ended("contact-pointing", {"example": pointed}, snippet=pointed) if pointed else None
+
+
+async def _backwards(visit: Visit, outline: Outline, value: str) -> bool:
+    """Say whether a style sheet turns an address round that is one in both directions: then the eye reads another."""
+    if not EMAIL.fullmatch(value[::-1]):
+        return False
+    await visit.here(outline.url)
+    return any(value in str(text) for text in await visit.page.query("turned") or ())
+
+
+async def _turned(visit: Visit) -> str:
+    """Return the address or number that the page has backwards and a style sheet turns round; empty without one."""
+    for text in map(str, await visit.page.query("turned") or ()):
+        match = EMAIL.search(text[::-1]) or PHONE.search(text[::-1])
+        if match is not None:
+            return match[0].strip()
+    return ""
 
 
 async def _by_button(visit: Visit) -> TaskResult | None:
@@ -186,7 +236,7 @@ def _on_the_page(visit: Visit, url: str) -> bool:
 async def _way(visit: Visit, outline: Outline, *, by_name: bool) -> str:
     """Return a way to get in touch that the page offers, in words; empty when there is none."""
     for kind, value in _ways(outline):
-        if value:
+        if value and not await _backwards(visit, outline, value):
             return f"{kind} {value}"
     fields = [node for node in outline.of("textbox") if node.name]
     if not by_name or len(fields) < 2:

@@ -25,7 +25,9 @@ from aui_tui.tasks.vocabulary import (
     SEARCH,
     SHOP,
     SOLD_OUT,
+    UNREAD_PRICE,
     acts,
+    unrolled,
     words,
 )
 
@@ -72,8 +74,8 @@ class Offer:
     unknown: Node | None
     fake: Node | None = None
     """What says that it adds or books and is no control, or is one that the accessibility tree leaves out."""
-    price_apart: str = ""
-    """A price that the accessibility tree leaves out, where it has none."""
+    price_unread: str = ""
+    """Where the text has no price: why the one that a person sees is not in it."""
 
     @property
     def is_one(self) -> bool:
@@ -105,7 +107,7 @@ async def offer(visit: Visit) -> TaskResult:
         candidate = _offer(outline)
         # the homepage tells of many things: it decides only where its offer is whole
         part = outline is visit.home and not (candidate.control and candidate.price and not candidate.control.disabled)
-        worth = candidate.is_one or candidate.price or candidate.price_apart
+        worth = candidate.is_one or candidate.price or candidate.price_unread
         ending = await _judge(visit, candidate) if worth and not part else None
         if ending is not None and ending.outcome == DONE:
             return ending
@@ -150,11 +152,24 @@ def _offer(outline: Outline) -> Offer:
     declared = _PRODUCT.search(outline.jsonld) is not None
     block, control, unknown = _paired(main)
     control = control or _adding(main, "button", *(("link",) if declared else ()))
-    price = PRICE.search(_text(block)) or PRICE.search(_text(main))
+    text = _text(block) if PRICE.search(_text(block)) else _text(main)
+    price = None if UNREAD_PRICE.search(text) else PRICE.search(text)  # the other may be that of the shipping
     name = _name(outline, () if declared else block, control)
     fake = _fake(outline, main, declared=declared) if control is None else None
-    apart = None if price else PRICE.search(" ".join(node.text or node.name for node in outline.dom_only))
-    return Offer(outline, declared, name, price[0] if price else "", control, unknown, fake, apart[0] if apart else "")
+    unread = "" if price else _unread(outline, main)
+    return Offer(outline, declared, name, price[0] if price else "", control, unknown, fake, unread)
+
+
+def _unread(outline: Outline, main: Sequence[Node]) -> str:
+    """Return why a price that a person sees is not in the text, as a part of a sentence; empty where none is seen."""
+    apart = PRICE.search(" ".join(node.text or node.name for node in outline.dom_only))
+    if apart:
+        return f"; “{apart[0]}” is left out of the accessibility tree"
+    return (
+        "; its digits are no text, for a font or a style sheet alone makes them"
+        if UNREAD_PRICE.search(_text(main))
+        else ""
+    )
 
 
 def _fake(outline: Outline, main: Sequence[Node], *, declared: bool) -> Node | None:
@@ -174,7 +189,7 @@ def _label(node: Node) -> str:
 
 def _text(nodes: Sequence[Node]) -> str:
     texts = (node.text or (node.name if node.role in NAMED else "") for node in nodes)
-    return " ".join(" ".join(texts).split())
+    return unrolled(" ".join(" ".join(texts).split()))
 
 
 def _adding(nodes: Sequence[Node], *roles: str) -> Node | None:
@@ -212,7 +227,8 @@ def _block(main: Sequence[Node], at: int) -> Sequence[Node]:
             return block
         if begin < 0 or len(text) > SMALL:
             near = main[max(0, at - NEAR) : at + NEAR]
-            return near if begin < 0 and PRICE.search(_text(near)) and len(_text(near)) <= SMALL else ()
+            price = PRICE.search(_text(near)) if begin < 0 and len(_text(near)) <= SMALL else None
+            return near if price and price[0] in _text(main) else ()  # the cut may go through a column of digits
 
 
 def _name(outline: Outline, block: Sequence[Node], control: Node | None) -> str:
@@ -254,8 +270,8 @@ async def _lack(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str,
     outline, control = offer.outline, offer.control
     if not offer.name:
         return "offer-name", None, {}
-    if offer.price_apart and (control is not None or offer.declared or offer.unknown is not None):
-        return "offer-price", control, {"pictures": f"; “{offer.price_apart}” is left out of the accessibility tree"}
+    if offer.price_unread and (control is not None or offer.declared or offer.unknown is not None):
+        return "offer-price", control, {"pictures": offer.price_unread}
     if not offer.price:
         drawn = await pictures(visit)
         if drawn or _COST.search(outline.jsonld):

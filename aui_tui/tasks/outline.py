@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urljoin
 
+from aui_tui.tasks.vocabulary import undrawn
 from aui_tui.text import clean, tidy
 
 ACTIONABLE: Final = frozenset(
@@ -199,8 +200,11 @@ def _line(node: Node) -> str:
 
 
 def spoken(text: str) -> str:
-    """Return ``text`` without code points of private use: glyphs of icon fonts, which say nothing."""
-    return _GLYPHS.sub("", text).strip()
+    """Return ``text`` without code points of private use: glyphs of icon fonts, which say nothing.
+
+    A price in such letters leaves a mark.
+    """
+    return _GLYPHS.sub("", undrawn(text)).strip() if _GLYPHS.search(text) else text.strip()
 
 
 def _absolute(base: str, url: str) -> str:

@@ -437,6 +437,10 @@ element => [...element.options]
     control: "button,a[href],[role=button],input[type=submit]",
     text: "a[href^='mailto:'],a[href^='tel:'],p,div,span,li,dd,address",
   };
+  kinds.contact = kinds.text;
+  // a label is no control where the box that it ticks is not there for anybody else
+  const ticks = element => { const label = element.closest("label"), box = label && label.control;
+    return !!box && ["checkbox", "radio"].includes(box.type) && away(box) && label.tabIndex < 0 && !element.closest("[role=button],[role=checkbox],[role=switch]"); };
   const targets = hidden in kinds ? deep(kinds[hidden]).filter(element => away(element) && (hidden !== "text" || !element.children.length)) : [];
   const around = targets.slice(0, 40).flatMap(element => {
     let top = element;
@@ -448,12 +452,17 @@ element => [...element.options]
   const rows = hidden === "row" ? deep("*").filter(list => list.children.length > 2 && !list.closest("nav,header,footer,aside,form,[role=navigation],p") && shown(list) &&
     new Set([...list.children].map(row => row.tagName + row.className)).size === 1 && (list.firstElementChild.textContent || "").trim() &&
     list.firstElementChild.textContent.trim().length < 400).flatMap(list => [...list.children].slice(0, 2)) : [];
-  const every = deep("div,span,li,i,b,u,p,td,tr,svg,img,figure,article,section,h2,h3,h4,dt,dd,a:not([href])");
+  const every = deep("div,span,li,i,b,u,p,td,tr,svg,img,figure,article,section,h2,h3,h4,dt,dd,label,a:not([href])");
   const near = element => element.getBoundingClientRect().height < 600;
-  const live = hidden === "row" ? [] : every.filter(element => shown(element) && (reacts(getEventListeners, element) || hovers(getEventListeners, element)));
-  const icons = hidden === "field" ? every.filter(element => shown(element) && small(element) && !(element.textContent || "").trim()) : [];
-  const chosen = [...new Set([...rows, ...live, ...around, ...icons])].filter(element => !operated(element) && element.tabIndex < 0 && shown(element) &&
-    near(element) && !element.querySelector("main") && (hidden !== "row" || !element.querySelector("a[href],button,input,select,textarea")));
+  const live = hidden === "row" ? [] : every.filter(element => hidden !== "mark" || (small(element) && !(element.textContent || "").trim())).filter(element => shown(element) && (reacts(getEventListeners, element) || hovers(getEventListeners, element) || (element.localName === "label" && ticks(element))));
+  const icons = ["field", "contact"].includes(hidden) ? every.filter(element => shown(element) && small(element) && !(element.textContent || "").trim()) : [];
+  // a page has much that reacts: what speaks of a contact is tried, and what lies around an address that is not shown
+  const about = /mail|phone|telef|tél[ée]|\btel\b|envelope|contact|kontakt|contatt|address|adres|n[úu]m[ée]ro|nummer|whatsapp|@|\+\d[\d .-]{7,}|番号|電話|电话|전화|телефон|почт/i;
+  const tells = element => about.test([element.id, element.getAttribute("class"), element.title, element.textContent.slice(0, 80), ...Object.keys(element.dataset || {}),
+    ...Object.values(element.dataset || {})].join(" ")) && element.textContent.trim().length < 80;
+  const offers = element => hidden !== "contact" || (tells(element) && !element.parentElement.querySelector("button,summary,[role=button],[aria-expanded]"));
+  const chosen = [...new Set([...rows, ...live, ...around, ...icons])].filter(element => (!operated(element) || (element.localName === "label" && ticks(element))) && element.tabIndex < 0 && shown(element) &&
+    near(element) && offers(element) && !element.querySelector("main") && (hidden !== "row" || !element.querySelector("a[href],button,input,select,textarea")));
   Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
   return chosen.slice(0, 12).map(element => element.cloneNode(false).outerHTML.slice(0, 160) + (element.textContent || "").trim().slice(0, 40));
 }
@@ -464,7 +473,7 @@ at => {
   element.scrollIntoView({ block: "center", behavior: "instant" });
   const box = element.getBoundingClientRect();
   const x = box.left + box.width / 2, y = box.top + box.height / 2, hit = document.elementFromPoint(x, y);
-  return [x, y, !!hit && (OPERATED)(hit)];
+  return [x, y, !!hit && (OPERATED)(hit) && element.localName !== "label"];
 }
 
 //: choices  Start tags of what a form of that number shows beside each other like things to choose from.
@@ -491,6 +500,13 @@ key => {
   const match = /^"((?:[^"\\]|\\.)*)"\s*\/\s*""$/.exec(getComputedStyle(element, part).content);
   return match && element.checkVisibility({ visibilityProperty: true }) ? match[1] : "";
 })).filter(text => text)
+
+//: turned  Texts that style sheets draw from right to left letter by letter, as they stand in the page.
+() => [...document.querySelectorAll("body *")].filter(element => {
+  const style = getComputedStyle(element), text = element.textContent || "";
+  return style.unicodeBidi.includes("override") && style.direction === "rtl" && text.length < 120 && !/[\u0590-\u08ff]/.test(text) &&
+    element.checkVisibility({ visibilityProperty: true });
+}).map(element => element.textContent.trim()).slice(0, 20)
 
 //: closer  What seems to close the thing that lies over the page, and is no control.
 getEventListeners => {

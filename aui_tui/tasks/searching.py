@@ -277,6 +277,9 @@ async def _failed(visit: Visit, tries: list[SearchResult], *, named: bool) -> Ta
     elif named and (shown := await _unlinked(visit, last)):
         reason, looked_for = "search-no-results", "results with a role"
         facts["shown"] = shown
+    elif named and (pin := await _pinned(visit, last)):
+        reason, looked_for = "search-pins", "results with a role"
+        facts["example"] = pin
     if not looked_for:
         return ended(reason, facts, node=last.box, url=last.outline.url)
     visit.step("looked", note=f"for {looked_for}", mark="stuck", outline=last.outline)
@@ -301,6 +304,23 @@ async def _unlinked(visit: Visit, last: SearchResult) -> str:
         if pointer or await visit.page.inspect("reacts", text):
             return f"; “{clean(text, 60)}” takes a click but is not a link"
     return ""
+
+
+async def _pinned(visit: Visit, last: SearchResult) -> str:
+    """Return the tag of a mark, as on a map, that names what was searched for under a mouse alone; empty without one.
+
+    The search must have put marks there, or taken some away.
+    """
+    if last.outline.url != last.before.url:
+        return ""
+    marks = len(await visit.page.inspect("pointable", "mark") or ())
+    query = last.query.casefold()
+    shown_before = (await visit.page.look(whole=False)).text().casefold().count(query)
+    pin = await by_pointing(visit, "mark", lambda shown: shown.text().casefold().count(query) > shown_before)
+    if not pin:
+        return ""
+    await visit.here(visit.url)
+    return pin if len(await visit.page.inspect("pointable", "mark") or ()) != marks else ""
 
 
 async def _by_address(visit: Visit, query: str) -> TaskResult:

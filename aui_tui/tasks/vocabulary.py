@@ -58,6 +58,28 @@ _CURRENCY: Final = (
 _AMOUNT: Final = r"(?:\d{1,3}(?:[.,'’\s\u00a0\u202f]\d{3})+|\d{1,9})(?:[.,٫]\d{1,2}(?!\d)|[.,][-–—]{1,2})?"
 PRICE: Final = re.compile(rf"{_CURRENCY}\s?{_AMOUNT}|{_AMOUNT}\s?{_CURRENCY}|\b\d{{1,6}}:-")
 """An amount beside a currency sign or an ISO 4217 code."""
+_GLYPH: Final = "[\ue000-\uf8ff]"
+_DRAWN: Final = rf"[\d.,]*(?:{_GLYPH}[.,\d]*{_GLYPH}|\d[.,]?{_GLYPH})(?:[\d.,]|{_GLYPH})*"
+_DRAWN_PRICE: Final = re.compile(rf"({_CURRENCY}\s?){_DRAWN}|{_DRAWN}(\s?{_CURRENCY})")
+_UNREAD: Final = "\ufffd"
+UNREAD_PRICE: Final = re.compile(rf"{_CURRENCY}\s?{_UNREAD}|{_UNREAD}\s?{_CURRENCY}")
+"""A mark for an amount beside a currency: its digits are no text."""
+_ROLL: Final = re.compile(
+    r"(?<!\d)(?:0\s?1\s?2\s?3\s?4\s?5\s?6\s?7\s?8\s?9(?:\s?0(?!\s?1))?|9\s?8\s?7\s?6\s?5\s?4\s?3\s?2\s?1\s?0(?:\s?9(?!\s?8))?)"
+)
+_ROLLED: Final = re.compile(rf"{_UNREAD}(?:[\s.,]*{_UNREAD})*")
+
+
+def undrawn(text: str) -> str:
+    """Return ``text`` with a mark for each amount in letters of private use, which the page's font draws as digits."""
+    return _DRAWN_PRICE.sub(lambda match: f"{match[1] or ''}{_UNREAD}{match[2] or ''}", text)
+
+
+def unrolled(text: str) -> str:
+    """Return ``text`` with a mark for each run of columns of all ten digits: what they show is told by their place."""
+    return _ROLLED.sub(_UNREAD, _ROLL.sub(_UNREAD, text))
+
+
 EMAIL: Final = re.compile(
     r"[\w.+-]{1,64}(?:@|\s?[\[(](?:at|ät)[\])]\s?)[\w-]{1,63}(?:(?:\.|\s?[\[(](?:dot|punkt)[\])]\s?)[\w-]{1,63}){1,5}|"
     r"[\w.+-]{1,64} at [\w-]{1,63}(?: dot [\w-]{1,63}){1,5}",

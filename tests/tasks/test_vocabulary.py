@@ -6,7 +6,22 @@ import re
 
 import pytest
 
-from aui_tui.tasks.vocabulary import ADD, CONTACT, DISMISS, EMAIL, GENERIC, NEVER, PHONE, POSTAL, PRICE, SEARCH, words
+from aui_tui.tasks.vocabulary import (
+    ADD,
+    CONTACT,
+    DISMISS,
+    EMAIL,
+    GENERIC,
+    NEVER,
+    PHONE,
+    POSTAL,
+    PRICE,
+    SEARCH,
+    UNREAD_PRICE,
+    undrawn,
+    unrolled,
+    words,
+)
 
 OTHERS = """
     ISBN 978-3-16-148410-0, order 2024-11-22-0001; RFC 9309 must then stay away
@@ -106,6 +121,31 @@ def test_a_button_that_leaves_accepts_or_says_nothing_is_known_by_its_name() -> 
     assert NEVER.search("Log out")
     assert DISMISS[2].search("Tout accepter")
     assert GENERIC.search("Read more")
+
+
+def test_a_price_whose_digits_are_no_text_is_no_price() -> None:
+    column = "0 1 2 3 4 5 6 7 8 9"
+    for drawn in (
+        "\ue609,\ue611\ue605\ue60b円",
+        "3,\ue611\ue605\ue60b円",
+        "¥ \ue609\ue60b",
+        f"{column} {column} , {column} {column} €",
+        f"{column} 0 {column} 0 kr",
+    ):
+        text = unrolled(undrawn(f"Price {drawn} today"))
+        assert UNREAD_PRICE.search(text), drawn
+        assert not PRICE.search(text), drawn
+    for plain in (
+        "\ue609 49 €",
+        "\ue609490 €",
+        "\ue001\ue001\ue001 49 €",
+        "0,12 €",
+        "Step 1 2 3 4: 5 €",
+        f"{column} sold, 5 €",
+    ):
+        text = unrolled(undrawn(plain))
+        assert PRICE.search(text), plain
+        assert not UNREAD_PRICE.search(text), plain
 
 
 def test_words_fold_accents_and_pair_letters() -> None:
