@@ -9,7 +9,7 @@ from typing import Final
 
 from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
 from aui_tui.tasks.elements import Control, fill
-from aui_tui.tasks.outline import ACTIONABLE, Node, Outline
+from aui_tui.tasks.outline import ACTIONABLE, FIELDS, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck
 from aui_tui.tasks.pointing import by_pointing
 from aui_tui.tasks.reading import items, pictures
@@ -279,7 +279,7 @@ async def _lack(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str,
         return "offer-no-price" if control is not None and offer.declared else "", control, {}
     if control is not None:
         main = outline.main()
-        choices = any(node.role in CHOICES for node in main)
+        choices = any(_may_be_first(node) for node in main if node is not control)
         unsure = choices or SOLD_OUT.search(_text(main)) or _GONE.search(outline.jsonld)
         return "offer-choose" if unsure else "offer-disabled", control, {}
     fake = offer.fake
@@ -300,6 +300,12 @@ async def _lack(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str,
         if reacts["count"]:
             return "offer-control", None, {"example": f"; {reacts['example']} reacts to a click and has no role"}
     return "offer-unsure" if offer.declared or offer.unknown else "", offer.unknown, {}
+
+
+def _may_be_first(node: Node) -> bool:
+    """Whether what an agent can operate may have to be chosen or filled before something else is enabled."""
+    is_button = node.role == "button" and not any(other.search(node.name) for other in (*OTHERS, ADD))
+    return not node.disabled and (is_button or node.role in CHOICES | FIELDS | {"option", "menuitemradio"})
 
 
 async def _chosen(visit: Visit, offer: Offer, control: Node) -> Node:

@@ -271,8 +271,9 @@ getEventListeners => {
       marked(marks(input) + " " + marks(input.form))));
   if (!field) return null;
   const small = element => { const box = element.getBoundingClientRect(); return box.width <= 80 && box.height <= 80; };
+  const labels = element => element.closest("label")?.control?.checkVisibility(); // the control has the name
   const opener = [...document.querySelectorAll("button,[role=button],a,span,div,i,svg,b")].find(element =>
-    element.checkVisibility({ visibilityProperty: true }) && !spoken(element) && !element.contains(field) && !element.querySelector("a,button,input") &&
+    element.checkVisibility({ visibilityProperty: true }) && !spoken(element) && !labels(element) && !element.contains(field) && !element.querySelector("a,button,input") &&
     (element.matches("button,[role=button]") || reacts(getEventListeners, element) ||
       (small(element) && !operated(element) && hovers(getEventListeners, element))));
   return { opener: opener ? opener.cloneNode(false).outerHTML.slice(0, 200) : "" };
@@ -288,8 +289,9 @@ getEventListeners => {
   const hint = element => [element, ...element.querySelectorAll("*")].some(inner =>
     marked(marks(inner)) || /magnif|lupe\b|lupa\b|loupe\b/i.test(marks(inner)));
   const head = "header,nav,[role=banner],[role=navigation],[class*=header i],[class*=nav i],[class*=toolbar i],[class*=topbar i]";
+  const labels = element => element.closest("label")?.control?.checkVisibility(); // the control has the name
   const found = deep("button,[role=button],a:not([href]),div,span,i,b,li,svg,img").find(element =>
-    element.checkVisibility({ visibilityProperty: true }) && !spoken(element) && hint(element) &&
+    element.checkVisibility({ visibilityProperty: true }) && !spoken(element) && !labels(element) && hint(element) &&
     (element.matches("button,[role=button]") || (element.closest(head) && !operated(element) && !element.querySelector("a,button,input") &&
       (reacts(getEventListeners, element) || hovers(getEventListeners, element)))));
   return found ? found.cloneNode(false).outerHTML.slice(0, 200) : "";
