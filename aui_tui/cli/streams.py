@@ -128,12 +128,16 @@ def fail(text: str, title: str, exit_code: int) -> None:
     _narrate({"error": message, "title": title, "exit_code": exit_code} if _form.get() else f"{NAME}: {message}")
 
 
+def _json(line: dict[str, object]) -> str:
+    import json  # a first frame says nothing here
+
+    return json.dumps(line, ensure_ascii=False)
+
+
 def _narrate(line: str | dict[str, object]) -> None:
     if sys.stderr is None:
         return
     with contextlib.suppress(OSError, ValueError):
-        import json  # a first frame says nothing here
-
-        text = line if isinstance(line, str) else json.dumps(line, ensure_ascii=False)
+        text = line if isinstance(line, str) else _json(line)
         sys.stderr.write((text if sys.stderr.isatty() else break_marks(text)) + "\n")
         sys.stderr.flush()

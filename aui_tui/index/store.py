@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import time
@@ -22,6 +21,7 @@ from aui_tui.index.figures import ROUTE
 from aui_tui.index.lists import FILLED, FUTURE_MS, NO_FACETS, RARE, IdWindow, facets, find_hosts, read_rows, unused
 from aui_tui.index.rows import COLUMNS, Packed, columns_of, search_text
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
+from aui_tui.model.decoding import to_json
 from aui_tui.model.listing import Facets, IndexView, Row
 from aui_tui.model.methods import REVISION
 from aui_tui.model.observations import Observations
@@ -302,7 +302,7 @@ class Store:
             "SELECT host, category, (SELECT CAST(max(at) AS INTEGER) FROM scan "
             f"WHERE site = site.id AND {PAST} AND {ROUTE}) FROM site "
             "WHERE host IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(hosts)),),
+            (to_json(list(hosts)),),
         )
         return {
             host: Recent(category if category in CATEGORIES else "", (at or 0) / 1000) for host, category, at in rows

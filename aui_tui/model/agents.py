@@ -486,11 +486,11 @@ def turned_away(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 
 def probe_of(key: str) -> str:
     """Return the probe that stands for a matrix key, an agent or a probe itself; empty when there is none."""
-    names_known = registry()
+    known = registry()
     surface = surface_called(key)
     if surface is not None:
         return surface.live
-    agent = names_known.agent(key)
+    agent = known.agent(key)
     if agent is not None:
         return agent.key if agent.live_probe else ""
     return key if key in (BROWSER, *FILE_PROBES) else ""

@@ -58,10 +58,10 @@ def names_of(field: str) -> tuple[str, ...]:
     """Return our literal keys of a map (``matrix``, ``ua_policy``, ``crawler_policy``, ``agent_access``) in order."""
     if field == "matrix":
         return tuple(surface.slug for surface in SURFACES)
-    names_known = registry()
+    known = registry()
     if field == "crawler_policy":
-        return tuple(crawler.token for crawler in names_known.crawlers)
-    agents = names_known.live if field == "agent_access" else names_known.agents
+        return tuple(crawler.token for crawler in known.crawlers)
+    agents = known.live if field == "agent_access" else known.agents
     return tuple(agent.token for agent in agents)
 
 

@@ -148,18 +148,18 @@ _WORDS: Final = {
 def sentence(error: Exception) -> str:
     """Return what msgspec says of a broken record, in plain words and the field first, without a full stop."""
     text = clean(error, 300)
-    known_outcomes = re.search(_PATH, text)
-    problem = re.sub(r"`([a-z |]+)`", _types, text[: known_outcomes.start()] if known_outcomes else text)
+    place = re.search(_PATH, text)
+    problem = re.sub(r"`([a-z |]+)`", _types, text[: place.start()] if place else text)
     for theirs, plain in _WORDS.items():
         problem = problem.replace(theirs, plain)
-    if known_outcomes is None:
+    if place is None:
         return problem[:1].lower() + problem[1:]
     words = re.fullmatch(_ONE_OF, problem)
     if words is not None:
         problem = f"must be one of {words[1].replace('|', ', ')}"
     elif "matching regex" in problem:
-        problem = _FORMS.get(known_outcomes[1].rpartition(".")[2], problem)
-    path = (known_outcomes[1] or "the record").replace("[...]", " (one of its entries)").replace(").", "), ")
+        problem = _FORMS.get(place[1].rpartition(".")[2], problem)
+    path = (place[1] or "the record").replace("[...]", " (one of its entries)").replace(").", "), ")
     return f"{path}: {problem}"
 
 

@@ -161,16 +161,16 @@ def _asked(word: str) -> list[str]:
 
     Raises BadValue for a name that is unknown or cannot be tested.
     """
-    names_known = registry()
+    known = registry()
     if word.strip().lower() in PURPOSES.values():
         return _of_purpose(word.strip().lower())
-    if crawlers := [crawler.token for crawler in names_known.crawlers if crawler.token.lower() == word.strip().lower()]:
+    if crawlers := [crawler.token for crawler in known.crawlers if crawler.token.lower() == word.strip().lower()]:
         return crawlers
-    entries = names_known.named(word)
+    entries = known.named(word)
     testable = [surface for surface in SURFACES if surface.source != "none"]
     allowed = (
         *(surface.label for surface in testable),
-        *(client.token for client in (*names_known.agents, *names_known.crawlers)),
+        *(client.token for client in (*known.agents, *known.crawlers)),
         *(purpose for purpose in PURPOSES.values() if _of_purpose(purpose)),
     )
     if not entries:
@@ -184,11 +184,11 @@ def _asked(word: str) -> list[str]:
 
 def _of_purpose(purpose: str) -> list[str]:
     """Return what is tested of a purpose: for ``user`` the agents that are probed live, else the crawlers of it."""
-    names_known = registry()
+    known = registry()
     if purpose == "user":
-        probed = {agent.key for agent in names_known.live}
+        probed = {agent.key for agent in known.live}
         return [surface.slug for surface in SURFACES if surface.live in probed]
-    return [crawler.token for crawler in names_known.crawlers if crawler.purpose == purpose]
+    return [crawler.token for crawler in known.crawlers if crawler.purpose == purpose]
 
 
 def _tested(entries: Sequence[Surface | Agent], testable: Sequence[Surface]) -> list[str]:

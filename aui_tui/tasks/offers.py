@@ -11,7 +11,7 @@ from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
 from aui_tui.tasks.elements import Control, fill
 from aui_tui.tasks.outline import ACTIONABLE, FIELDS, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck
-from aui_tui.tasks.pointing import by_pointing
+from aui_tui.tasks.pointing import SHORT, by_pointing
 from aui_tui.tasks.reading import items, pictures
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import (
@@ -39,13 +39,11 @@ SMALL: Final = 600
 """Characters of a block that holds one offer: beyond it a price and a control have nothing to do with each other."""
 NAMED: Final = frozenset({"heading", "button", "link", "cell", "img"})
 """Roles whose name a reader gets as text; that of a picture is its alternative text."""
-LABEL: Final = 40
-"""Characters of what a control says."""
-FEW: Final = 4
+MAX_LABEL_WORDS: Final = 4
 """Words of what a control says where adding or booking does not come first."""
 CHOICES: Final = frozenset({"radio", "combobox", "listbox"})
 """Roles of what is chosen before a thing is added."""
-MOST: Final = 6
+MAX_CHOICES: Final = 6
 """Choices that are made."""
 CONTROLS: Final = frozenset({"button", "link"})
 OTHERS: Final = (SEARCH, MENU, CONTACT, GENERIC, CART, *DISMISS)
@@ -114,7 +112,7 @@ async def offer(visit: Visit) -> TaskResult:
         endings += [ending] if ending is not None else []
         queue += [deeper for deeper in _priced(visit, outline)[:1] if deeper not in queue and outline is not visit.home]
     if endings:
-        return next((ending_found for ending_found in endings if ending_found.outcome != BLOCKED), endings[0])
+        return next((ending for ending in endings if ending.outcome != BLOCKED), endings[0])
     if failure is not None:
         raise failure
     return ended("offer-absent")
@@ -175,10 +173,10 @@ def _unread(outline: Outline, main: Sequence[Node]) -> str:
 def _fake(outline: Outline, main: Sequence[Node], *, declared: bool) -> Node | None:
     """Return what says that it adds or books, and is no link or button of the accessibility tree."""
     hidden = [node for node in outline.dom_only if node.role in CONTROLS and ADD.search(node.name)]
-    plain = (node for node in main if not ACTIONABLE & {node.role, *node.path} and len(node.text or node.name) <= LABEL)
+    plain = (node for node in main if not ACTIONABLE & {node.role, *node.path} and len(node.text or node.name) <= SHORT)
     said = [(node, _label(node)) for node in plain]
     first = [node for node, label in said if ADD.match(label)]
-    later = [node for node, label in said if declared and len(label.split()) <= FEW and ADD.search(label)]
+    later = [node for node, label in said if declared and len(label.split()) <= MAX_LABEL_WORDS and ADD.search(label)]
     return next(iter([*hidden, *first, *later]), None)
 
 
@@ -279,7 +277,7 @@ async def _lack(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str,
         return "offer-no-price" if control is not None and offer.declared else "", control, {}
     if control is not None:
         main = outline.main()
-        choices = any(_may_be_first(node) for node in main if node is not control)
+        choices = any(_may_be_a_choice(node) for node in main if node is not control)
         unsure = choices or SOLD_OUT.search(_text(main)) or _GONE.search(outline.jsonld)
         return "offer-choose" if unsure else "offer-disabled", control, {}
     fake = offer.fake
@@ -302,7 +300,7 @@ async def _lack(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str,
     return "offer-unsure" if offer.declared or offer.unknown else "", offer.unknown, {}
 
 
-def _may_be_first(node: Node) -> bool:
+def _may_be_a_choice(node: Node) -> bool:
     """Whether what an agent can operate may have to be chosen or filled before something else is enabled."""
     is_button = node.role == "button" and not any(other.search(node.name) for other in (*OTHERS, ADD))
     return not node.disabled and (is_button or node.role in CHOICES | FIELDS | {"option", "menuitemradio"})
@@ -317,7 +315,7 @@ async def _chosen(visit: Visit, offer: Offer, control: Node) -> Node:
         return control
     await page.fence.shut()
     groups: set[object] = set()
-    for node in choices[:MOST]:
+    for node in choices[:MAX_CHOICES]:
         about = await page.ask(node, "control")
         group = (node.path, node.group) if node.role == "radio" else node.ref
         if about and about["visible"] and group not in groups and await fill(page, Control(node, about)):

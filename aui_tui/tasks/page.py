@@ -65,6 +65,8 @@ SHARED: Final = {
     "REACTS": "reaction",
     "HOVERS": "hovers",
     "OPERATED": "operated",
+    "LABELLED": "labelled",
+    "TICKS": "ticks",
     "MARKED": "marked",
     "DEEP": "deep",
 }

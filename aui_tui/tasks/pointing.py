@@ -16,7 +16,7 @@ from aui_tui.tasks.visit import Visit
 
 SHORT: Final = 40
 """Characters of a text that may name a control."""
-FEW: Final = 3
+MAX_LATER_WORDS: Final = 3
 """Words of such a text where what it is about does not come first."""
 ALONE: Final = 0.7
 """Seconds in which a page that changes by itself shows that it does."""
@@ -41,7 +41,7 @@ def _texts(outline: Outline, *patterns: re.Pattern[str]) -> Iterator[Node]:
             said = (node.text or node.name).strip()
             if node.role in ACTIONABLE or ACTIONABLE & set(node.path) or not said or len(said) > SHORT:
                 continue
-            if pattern.match(said) or (len(said.split()) <= FEW and pattern.search(said)):
+            if pattern.match(said) or (len(said.split()) <= MAX_LATER_WORDS and pattern.search(said)):
                 yield node
 
 

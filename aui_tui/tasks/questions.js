@@ -1,6 +1,6 @@
 // Questions to a page. Elements are chosen by role and name beforehand; these functions only ask about one of them,
 // or explain afterwards what an agent could not see. A line `//: name` begins a function. HIT, REACTS, HOVERS, OPERATED,
-// MARKED and DEEP stand for the functions `hit`, `reaction`, `hovers`, `operated`, `marked` and `deep`.
+// LABELLED, TICKS, MARKED and DEEP stand for `hit`, `reaction` and the functions of their names.
 
 //: hit  Would a click at the centre of the first visible box reach the element? null: no box is in sight.
 element => {
@@ -65,6 +65,16 @@ element => {
 element => !!element.closest(["a[href]", "area[href]", "button", "input", "select", "textarea", "label", "summary",
   ...["button", "link", "checkbox", "radio", "switch", "tab", "menuitem", "menuitemcheckbox", "menuitemradio", "option",
     "combobox", "slider", "spinbutton", "textbox", "searchbox", "treeitem", "gridcell"].map(role => `[role=${role}]`)].join())
+
+//: labelled  Whether an element is part of the label of a control that is displayed: the control has the name.
+element => !!element.closest("label")?.control?.checkVisibility()
+
+//: ticks  Whether an element is part of a label whose box is not displayed: then only a mouse ticks the box.
+element => {
+  const label = element.closest("label"), box = label && label.control;
+  return !!box && ["checkbox", "radio"].includes(box.type) && !box.disabled && !box.checkVisibility({ visibilityProperty: true }) &&
+    label.tabIndex < 0 && !element.closest("[role=button],[role=radio],[role=checkbox],[role=switch]");
+}
 
 //: marked  Whether the markup calls something a search.
 text => /search|find\b|such(?:e|feld|wort)|recherche|buscar|busca\b|busqueda|ricerca|cerca\b|pesquisa|zoek|szukaj|hledat|haku|検索/i.test(text)
@@ -262,7 +272,7 @@ element => (OPERATED)(element)
 
 //: hidden-search  Whether a search field stands in the page without being shown, and what without a name may open it.
 getEventListeners => {
-  const reacts = REACTS, hovers = HOVERS, operated = OPERATED, marked = MARKED;
+  const reacts = REACTS, hovers = HOVERS, operated = OPERATED, labelled = LABELLED, marked = MARKED;
   const spoken = element => (element.innerText || "").trim().match(/[\p{L}\p{N}]/u) || element.title ||
     element.getAttribute("aria-label") || element.getAttribute("aria-labelledby") || element.querySelector("[alt]:not([alt='']),title,[aria-label]");
   const marks = part => part ? ["id", "name", "class", "action", "placeholder", "aria-label"].map(key => part.getAttribute(key) || "").join(" ") : "";
@@ -271,9 +281,8 @@ getEventListeners => {
       marked(marks(input) + " " + marks(input.form))));
   if (!field) return null;
   const small = element => { const box = element.getBoundingClientRect(); return box.width <= 80 && box.height <= 80; };
-  const labels = element => element.closest("label")?.control?.checkVisibility(); // the control has the name
   const opener = [...document.querySelectorAll("button,[role=button],a,span,div,i,svg,b")].find(element =>
-    element.checkVisibility({ visibilityProperty: true }) && !spoken(element) && !labels(element) && !element.contains(field) && !element.querySelector("a,button,input") &&
+    element.checkVisibility({ visibilityProperty: true }) && !spoken(element) && !labelled(element) && !element.contains(field) && !element.querySelector("a,button,input") &&
     (element.matches("button,[role=button]") || reacts(getEventListeners, element) ||
       (small(element) && !operated(element) && hovers(getEventListeners, element))));
   return { opener: opener ? opener.cloneNode(false).outerHTML.slice(0, 200) : "" };
@@ -281,7 +290,7 @@ getEventListeners => {
 
 //: search-opener  The start tag of a control without a name, or of an icon in the head, that seems to open a search.
 getEventListeners => {
-  const reacts = REACTS, hovers = HOVERS, operated = OPERATED, marked = MARKED, deep = DEEP;
+  const reacts = REACTS, hovers = HOVERS, operated = OPERATED, labelled = LABELLED, marked = MARKED, deep = DEEP;
   const spoken = element => (element.innerText || "").trim() || element.title || element.getAttribute("aria-label") ||
     element.getAttribute("aria-labelledby") || element.querySelector("[alt]:not([alt='']),title,[aria-label]");
   const marks = element => ["id", "class", "href", "xlink:href", "src", "data-icon", "data-lucide", "icon", "name"]
@@ -289,9 +298,8 @@ getEventListeners => {
   const hint = element => [element, ...element.querySelectorAll("*")].some(inner =>
     marked(marks(inner)) || /magnif|lupe\b|lupa\b|loupe\b/i.test(marks(inner)));
   const head = "header,nav,[role=banner],[role=navigation],[class*=header i],[class*=nav i],[class*=toolbar i],[class*=topbar i]";
-  const labels = element => element.closest("label")?.control?.checkVisibility(); // the control has the name
   const found = deep("button,[role=button],a:not([href]),div,span,i,b,li,svg,img").find(element =>
-    element.checkVisibility({ visibilityProperty: true }) && !spoken(element) && !labels(element) && hint(element) &&
+    element.checkVisibility({ visibilityProperty: true }) && !spoken(element) && !labelled(element) && hint(element) &&
     (element.matches("button,[role=button]") || (element.closest(head) && !operated(element) && !element.querySelector("a,button,input") &&
       (reacts(getEventListeners, element) || hovers(getEventListeners, element)))));
   return found ? found.cloneNode(false).outerHTML.slice(0, 200) : "";
@@ -413,25 +421,21 @@ element => [...element.options]
   };
   const form = deep(document)[Number(key)];
   if (!form) return "";
-  const reacts = REACTS, operated = OPERATED;
+  const reacts = REACTS, operated = OPERATED, ticks = TICKS;
   const fake = [...form.querySelectorAll("div,span,i,b,u,p,li,svg,canvas")].find(inner =>
     inner.checkVisibility() && !operated(inner) && !inner.querySelector("input,select,textarea,button,a[href],[role]") &&
     !inner.closest("[role]:not(form,fieldset,[role=form],[role=group],[role=radiogroup],[role=presentation],[role=none],[role=main],[role=dialog],[role=region],[role=tabpanel])") &&
     (inner.isContentEditable || inner.tabIndex >= 0 || reacts(getEventListeners, inner)));
   // a label stands for a box that only a click on it reaches
-  const label = [...form.querySelectorAll("label")].find(inner => {
-    const box = inner.control;
-    return box && ["radio", "checkbox"].includes(box.type) && !box.disabled && inner.checkVisibility() && !box.checkVisibility({ visibilityProperty: true }) &&
-      inner.tabIndex < 0 && !inner.closest("[role=button],[role=radio],[role=checkbox],[role=switch]") &&
-      !inner.parentElement.querySelector("button,[role]:not([role=presentation],[role=none],[role=img]),[tabindex]");
-  });
+  const label = [...form.querySelectorAll("label")].find(inner => ticks(inner) && inner.checkVisibility() &&
+    !inner.parentElement.querySelector("button,[role]:not([role=presentation],[role=none],[role=img]),[tabindex]"));
   const found = fake || label;
   return found ? found.cloneNode(false).outerHTML.slice(0, 200) : "";
 }
 
 //: pointable  Start tags and texts of what a mouse may be pointed at for something that is hidden: what reacts, and what lies around it.
 (getEventListeners, hidden) => {
-  const reacts = REACTS, hovers = HOVERS, operated = OPERATED, deep = DEEP;
+  const reacts = REACTS, hovers = HOVERS, operated = OPERATED, ticks = TICKS, deep = DEEP;
   const away = element => !element.checkVisibility({ visibilityProperty: true });
   const shown = element => element instanceof Element && element !== document.body && element !== document.documentElement && !away(element);
   const kinds = {
@@ -440,9 +444,6 @@ element => [...element.options]
     text: "a[href^='mailto:'],a[href^='tel:'],p,div,span,li,dd,address",
   };
   kinds.contact = kinds.text;
-  // a label is no control where the box that it ticks is not there for anybody else
-  const ticks = element => { const label = element.closest("label"), box = label && label.control;
-    return !!box && ["checkbox", "radio"].includes(box.type) && away(box) && label.tabIndex < 0 && !element.closest("[role=button],[role=checkbox],[role=switch]"); };
   const targets = hidden in kinds ? deep(kinds[hidden]).filter(element => away(element) && (hidden !== "text" || !element.children.length)) : [];
   const around = targets.slice(0, 40).flatMap(element => {
     let top = element;
