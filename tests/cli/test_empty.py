@@ -9,20 +9,14 @@ import pytest
 from aui_tui.cli.app import COMMANDS, command_of
 from tests.cli.runner import aui, here, required
 
-WITH_VALUE = [
-    (name, option.opts[0])
-    for name in COMMANDS
-    for option in command_of(name).params
-    if option.param_type_name == "option" and not option.is_flag
-]
-
 
 @pytest.mark.ci
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_option_of_any_command_takes_an_empty_value(tmp_path: Path, name: str) -> None:
-    for option in (option for command, option in WITH_VALUE if command == name):
+    command = command_of(name)
+    for option in (one.opts[0] for one in command.params if one.param_type_name == "option" and not one.is_flag):
         for value in ("", "  "):
-            done = here(tmp_path, name, *required(command_of(name)), option, value)
+            done = here(tmp_path, name, *required(command), option, value)
             assert (done.code, done.out) == (2, ""), (option, done)
             assert option in done.sentence
     assert not (tmp_path / "data").exists()

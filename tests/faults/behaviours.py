@@ -36,6 +36,15 @@ def bomb(coding: str) -> bytes:
     return b"".join([*(packer.compress(b"\0" * (1 << 20)) for _ in range(64)), packer.flush()])
 
 
+def bombs(coding: str, fields: bytes, wrap: Callable[[bytes], bytes] = bytes) -> Behaviour:
+    """Return a behaviour that sends the bomb of ``coding`` in ``wrap``; it is made when somebody asks for it."""
+
+    async def behaviour(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        await sends(answer(wrap(bomb(coding)), extra=b"Content-Encoding: %s\r\n" % fields))(asked, writer)
+
+    return behaviour
+
+
 def deflated(data: bytes) -> bytes:
     """Return ``data`` in the deflate format, up to the end of a block."""
     packer = zlib.compressobj()
@@ -176,7 +185,7 @@ CUT_BODY: dict[str, Behaviour] = {
     ),
     "cut chunk": sends(OK + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % (len(PAGE) + 9) + PAGE),
     "gzip cut off": sends(answer(gzip.compress(PAGE + os.urandom(9000))[:4000], extra=b"Content-Encoding: gzip\r\n")),
-    "gzip bomb after the page": sends(answer(gzip.compress(PAGE) + bomb("gzip"), extra=b"Content-Encoding: gzip\r\n")),
+    "gzip bomb after the page": bombs("gzip", b"gzip", lambda bomb: gzip.compress(PAGE) + bomb),
 }
 """Faults of the body alone: status 200 and the title of the part that came."""
 
@@ -184,9 +193,9 @@ EMPTY_BODY: dict[str, Behaviour] = {
     "endless chunk extension": drips(OK + b"Transfer-Encoding: chunked\r\n\r\n5;", b"a" * 65536, 0),
     "fifty codings": fifty_codings,
     "empty gzip": sends(answer(b"", extra=b"Content-Encoding: gzip\r\n")),
-    "gzip bomb": sends(answer(bomb("gzip"), extra=b"Content-Encoding: gzip\r\n")),
-    "gzip in gzip bomb": sends(answer(gzip.compress(bomb("gzip")), extra=b"Content-Encoding: gzip, gzip\r\n")),
-    "Brotli bomb": sends(answer(bomb("br"), extra=b"Content-Encoding: br\r\n")),
+    "gzip bomb": bombs("gzip", b"gzip"),
+    "gzip in gzip bomb": bombs("gzip", b"gzip, gzip", gzip.compress),
+    "Brotli bomb": bombs("br", b"br"),
 }
 """Faults that leave a status of 200 and nothing to read."""
 

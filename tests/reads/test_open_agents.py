@@ -23,7 +23,6 @@ from aui_tui.report.export import write_cards
 from aui_tui.report.sections import sections
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.scan import observe
-from aui_tui.web.toolset import card_result
 from tests.faults.behaviours import sends
 from tests.faults.site import GOOD, QUICK, Asked, Behaviour, Site, answer, good
 
@@ -183,6 +182,8 @@ def test_a_tool_is_known_by_its_beginning() -> None:
 
 
 async def test_every_form_of_the_report_says_it_and_the_record_keeps_its_fields(parser: ParserProcess) -> None:
+    from aui_tui.web.toolset import card_result
+
     async with Site(default=refusing("python-requests")) as site:
         report = report_of(await seen(site, parser))
         plain = report_of(await observe(site.target, parser=parser, access=site.access()))

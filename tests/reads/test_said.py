@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from markdownify import markdownify
-from trafilatura import extract
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.card import Finding
@@ -134,6 +132,9 @@ PLACES = {
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_planted_price_is_read_or_lost_as_the_real_library_says(place: str) -> None:
+    from markdownify import markdownify
+    from trafilatura import extract
+
     data = DATA.format('{"@type": "Product", "offers": {"price": "77.31"}}')
     body = page(f"<main><h1>Books by the quay</h1>{STORY}{PLACES[place]}{STORY}</main>", data)
     html = body.decode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from csv import DictReader
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,6 @@ from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 import pytest
-import xmlschema
 from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft4Validator
 from msgspec.structs import replace
@@ -32,10 +32,17 @@ from tests.scan import situations as site
 from tests.scan.situations import plain
 
 SCHEMAS = Path(__file__).parents[1] / "data" / "schemas"
-JUNIT = xmlschema.XMLSchema(str(SCHEMAS / "junit.xsd"))
 SARIF = Draft4Validator(json.loads((SCHEMAS / "sarif-2.1.0.json").read_bytes()))
 REFUSED = Refusal('ftp://x<&"', "Invalid host", 400, "only <http>")
 GATES = Gates.of(fail_under=60, must_serve="claude,gemini,perplexity", fail_on="warn")
+
+
+@cache
+def junit() -> Any:
+    """Return the schema of JUnit's files."""
+    from xmlschema import XMLSchema
+
+    return XMLSchema(str(SCHEMAS / "junit.xsd"))
 
 
 def gated(name: str, *written: ReportCard | Refusal, **options: Any) -> str:
@@ -48,7 +55,7 @@ def gated(name: str, *written: ReportCard | Refusal, **options: Any) -> str:
 
 def suites(*written: ReportCard | Refusal, **options: Any) -> list[ElementTree.Element]:
     text = gated("junit", *written, **options)
-    JUNIT.validate(text)
+    junit().validate(text)
     return list(ElementTree.fromstring(text))
 
 

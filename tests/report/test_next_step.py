@@ -7,7 +7,6 @@ from typing import Final
 
 import pytest
 from hypothesis import given, settings
-from mcp.types import TextContent
 from selectolax.lexbor import LexborHTMLParser
 
 from aui_tui.checks.scoring import grade_card
@@ -19,7 +18,6 @@ from aui_tui.report.sections import sections
 from aui_tui.tui.state import CardState
 from aui_tui.web import ApiConfig
 from aui_tui.web.rendering import environment
-from aui_tui.web.toolset import card_result
 from tests.scan import situations
 from tests.strategies import observations
 
@@ -36,6 +34,8 @@ CONFIG: Final = ApiConfig(base_url="http://127.0.0.1:8080")
 
 def named(seen: Observations) -> dict[str, str]:
     """Return the title of the first fix of each place that names one."""
+    from aui_tui.web.toolset import card_result
+
     card = grade_card(seen)
     report = HostReport(card=card, observations=seen)
     parts = {part.name: part for part in sections(report)}
@@ -44,7 +44,6 @@ def named(seen: Observations) -> dict[str, str]:
     page = environment(CONFIG, scans=False).get_template("site.html").render(card=card, report=report)
     tree = LexborHTMLParser(page)
     told = card_result(report, "").content[0]
-    assert isinstance(told, TextContent)
     goal = plan.plan_for(report, score=100, with_claims=True)[0]
     near = plan.plan_for(report, with_claims=True)[0]
     return {

@@ -17,7 +17,6 @@ from aui_tui.service import scans, tasks
 from aui_tui.service.local import LocalService
 from aui_tui.service.publication import Publication
 from aui_tui.service.remote import open_source
-from aui_tui.web.toolset import Tools
 from tests.scan.situations import open_rich
 from tests.service.serving import serving
 
@@ -45,6 +44,8 @@ def data(tmp_path: Path) -> Path:
 
 
 async def test_a_transcript_is_published_as_it_was_kept(data: Path, tmp_path: Path) -> None:
+    from aui_tui.web.toolset import Tools
+
     host = open_rich().host
     with serving(Publication(data)) as running:
         answer = running.get(f"/api/tasks/{host}.json")

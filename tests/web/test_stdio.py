@@ -12,7 +12,6 @@ import pytest
 
 from tests.cli.runner import Running, start
 
-pytest.importorskip("mcp")
 pytestmark = pytest.mark.ci
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 

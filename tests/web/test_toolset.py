@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
-import pytest
 
 from aui_tui.model.card import Evidence
 from aui_tui.model.vocabulary import NO_GRADE
@@ -14,8 +13,6 @@ from tests.stored_service import StoredService
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult
-
-pytest.importorskip("mcp")
 
 
 def words(found: CallToolResult) -> str:

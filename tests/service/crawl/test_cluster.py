@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import os
 import re
 import signal
@@ -25,9 +26,10 @@ from tests.cli.runner import aui
 from tests.faults.site import Asked, Site, good
 from tests.service.crawl.conftest import grouped, homepages, hosts, rows, settings_of
 
-distributed = pytest.importorskip("distributed")
-
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not importlib.util.find_spec("distributed"), reason="needs distributed (extra dask)"),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +40,9 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 async def cluster() -> AsyncIterator[Any]:
-    async with distributed.LocalCluster(
+    from distributed import LocalCluster
+
+    async with LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=":0", asynchronous=True, host="127.0.0.1"
     ) as found:
         yield found
@@ -46,7 +50,9 @@ async def cluster() -> AsyncIterator[Any]:
 
 async def workers_of(cluster: Any) -> list[int]:
     """Return the process ids of the workers."""
-    async with distributed.Client(cluster, asynchronous=True, set_as_default=False) as client:
+    from distributed import Client
+
+    async with Client(cluster, asynchronous=True, set_as_default=False) as client:
         return list((await client.run(os.getpid)).values())
 
 
@@ -65,7 +71,9 @@ async def test_a_list_shorter_than_a_batch_is_shared_by_the_workers(
 ) -> None:
     async with Cluster(settings_of(service), address=cluster.scheduler_address) as workers:
         await Crawl(service, workers, concurrency=workers.capacity).run(grouped(rows(hosts(8))))
-    async with distributed.Client(cluster, asynchronous=True, set_as_default=False) as client:
+    from distributed import Client
+
+    async with Client(cluster, asynchronous=True, set_as_default=False) as client:
         batches = await client.run(lambda dask_worker: dask_worker.state.executed_count)
     assert len(batches) == 2
     assert all(batches.values())
