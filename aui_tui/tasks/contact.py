@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
 from typing import Final
-from urllib.parse import unquote, urldefrag
+from urllib.parse import unquote, urldefrag, urlsplit
 
 from aui_tui.model.observations import GONE
 from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.page import Closed, Stuck, Untouched
-from aui_tui.tasks.pointing import SHORT, by_mouse_alone, by_pointing
-from aui_tui.tasks.reading import pictures
+from aui_tui.tasks.pointing import SHORT, by_control, by_mouse_alone, by_pointing
+from aui_tui.tasks.reading import drawings
 from aui_tui.tasks.visit import Visit, ended
-from aui_tui.tasks.vocabulary import ABOUT, CONTACT, EMAIL, MAIL, MENU, NEVER, PHONE, POSTAL, REVEAL, acts
+from aui_tui.tasks.vocabulary import ABOUT, CONTACT, EMAIL, MAIL, MENU, NEVER, PHONE, POSTAL, REVEAL, SAYS_CONTACT, acts
 from aui_tui.text import clean
 
 PAGES: Final = 3
@@ -52,7 +54,12 @@ async def contact(visit: Visit) -> TaskResult:
         raise failure
     if held:
         return ended("shut", {"name": "the menu"})
-    return await _by_button(visit) or await _shown_at_home(visit) or await _no_contact(visit)
+    return (
+        await _by_button(visit)
+        or await _by_nameless_link(visit)
+        or await _on_request(visit, await visit.here(visit.url))
+        or await _no_contact(visit)
+    )
 
 
 async def _nothing_there(visit: Visit, reached: Node) -> TaskResult:
@@ -62,38 +69,76 @@ async def _nothing_there(visit: Visit, reached: Node) -> TaskResult:
     facts = {"status": str(status)}
     if status in GONE:
         return ended("missing", facts, node=reached)
-    facts["pictures"] = await pictures(visit)
+    facts["pictures"] = await drawings(visit, SAYS_CONTACT, EMAIL, PHONE)
     if facts["pictures"]:
         return ended("contact-nothing", facts, node=reached, url=reached.url)
-    left_out = " ".join([*(node.text for node in outline.dom_only), *(await visit.page.query("unsaid") or ())])
-    if EMAIL.search(left_out) or PHONE.search(left_out):
-        return ended("contact-unsaid", node=reached, url=reached.url)
-    turned = await _turned(visit)
-    if turned:
-        return ended("contact-turned", {"shown": turned}, url=reached.url)
     nameless = [node for node in outline.of("textbox") if not node.name]
     if len(outline.of("textbox")) >= 2 and nameless:
         return await visit.blame("contact-nameless", nameless[0], url=reached.url)
-    return await _revealed(visit, reached, outline) or ended("contact-unsure", node=reached, url=reached.url)
+    return await _on_request(visit, outline, reached) or ended("contact-unsure", node=reached, url=reached.url)
 
 
-async def _revealed(visit: Visit, reached: Node, outline: Outline) -> TaskResult | None:
-    """Return the ending where the page behind a contact link shows a contact once something is pressed or pointed at.
+async def _on_request(visit: Visit, outline: Outline, reached: Node | None = None) -> TaskResult | None:
+    """Return the ending where a page, which is open, shows a contact to the eye, or once it is pressed or pointed at.
 
-    Done where that is a control with a name, blocked where a mouse alone gets it.
+    Done where that is a control with a name, blocked where a mouse alone gets it. ``reached``: the contact link that
+    led to the page; the homepage has much more that reacts.
     """
+    url = outline.url
+    kept_out = await visit.kept_out(outline, _contact_in)
+    if kept_out is not None:
+        return kept_out
+    turned = await _turned(visit)
+    if turned:
+        return ended("contact-turned", {"shown": turned}, url=url)
     button = _revealer(visit, outline)
     if button is not None:
         way, held = await _pressed(visit, button)
-        if way:
-            return ended("contact-done", {"way": way}, url=reached.url)
-        return ended("shut", node=button, url=reached.url) if held else None
-    text = await by_mouse_alone(visit, outline, REVEAL, CONTACT)
+        if way or held:
+            return ended("contact-done", {"way": way}, url=url) if way else ended("shut", node=button, url=url)
+    text = await by_mouse_alone(visit, await visit.here(url), REVEAL, CONTACT) if reached is not None else None
     if text is not None:
-        return ended("contact-no-button", {"name": (text.text or text.name).strip()}, node=text, url=reached.url)
-    await visit.here(reached.url)
-    pointed = await by_pointing(visit, "text", lambda shown: any(value for _, value in _ways(shown)))
-    return ended("contact-pointing", {"example": pointed}, url=reached.url, snippet=pointed) if pointed else None
+        return ended("contact-no-button", {"name": (text.text or text.name).strip()}, node=text, url=url)
+    named = {node.name for node in outline.of("link", "button")}
+
+    def shows(shown: Outline) -> bool:
+        links = (node.name for node in shown.of("link", "button") if CONTACT.search(node.name))
+        return _contact_in(shown) is not None or (reached is None and any(name not in named for name in links))
+
+    await visit.here(url)
+    pointed = await by_pointing(visit, "text", shows, SAYS_CONTACT)
+    if not pointed:
+        return None
+    other = await by_control(visit, await visit.here(url), shows)
+    if other is None:
+        return ended("contact-pointing", {"example": pointed}, url=url, snippet=pointed)
+    way = await _way(visit, other[1], by_name=True)
+    return ended("contact-done", {"way": way}, url=url) if way else ended("contact-hidden", {"name": other[0].name})
+
+
+def _contact_in(outline: Outline) -> Node | None:
+    """Return the first node of a page with a way to get in touch."""
+    return next((node for node in outline.nodes if any(value for _, value in _ways(Outline((node,))))), None)
+
+
+async def _by_nameless_link(visit: Visit) -> TaskResult | None:
+    """Return the ending where a link without a name is or leads to a contact; None where there is none."""
+    home = await visit.here(visit.url)
+    named = {visit.place(node.url) for node in home.of("link") if node.name}
+    nameless = [node for node in home.of("link") if not node.name and visit.place(node.url) not in named]
+    shown = [node for node in nameless if await visit.page.ask(node, "unheard")]
+    snippets = {node: await visit.page.snippet(node) for node in shown}
+    for node in [node for node in shown if not node.url.startswith("http")]:
+        if _contact_in(Outline((replace(node, name="link"),))) is not None:
+            return ended("contact-no-name", {}, node, snippet=snippets[node])
+    leading = [node for node in shown if visit.same_site(node.url) and not _on_the_page(visit, node.url)]
+    for node in [node for node in leading if not acts(node.url)][:PAGES]:
+        with suppress(Closed, Stuck):
+            outline = await visit.served(node.url)
+            about = " ".join([*outline.headings()[:2], outline.title, urlsplit(node.url).path, snippets[node]])
+            if CONTACT.search(about) and await _way(visit, outline, by_name=True):
+                return ended("contact-no-name", {}, node, snippet=snippets[node])
+    return None
 
 
 def _revealer(visit: Visit, outline: Outline) -> Node | None:
@@ -111,25 +156,6 @@ async def _pressed(visit: Visit, button: Node) -> tuple[str, bool]:
     shown = pressed.outline or visit.page.outline
     visit.step("pressed", button, outline=shown)
     return await _way(visit, shown, by_name=True), bool(pressed.held)
-
-
-async def _shown_at_home(visit: Visit) -> TaskResult | None:
-    """Return the ending where the homepage shows a contact once something is pressed or pointed at; None: it does not.
-
-    Only a contact that shows up counts: a homepage has much that reacts.
-    """
-    button = _revealer(visit, await visit.here(visit.url))
-    way, held = await _pressed(visit, button) if button is not None else ("", False)
-    if way:
-        return ended("contact-done", {"way": way}, url=visit.url)
-    if held:
-        return ended("shut", node=button, url=visit.url)
-    await visit.here(visit.url)
-    turned = await _turned(visit)
-    if turned:
-        return ended("contact-turned", {"shown": turned})
-    pointed = await by_pointing(visit, "contact", lambda shown: any(value for _, value in _ways(shown)))
-    return ended("contact-pointing", {"example": pointed}, snippet=pointed) if pointed else None
 
 
 async def _backwards(visit: Visit, outline: Outline, value: str) -> bool:
@@ -169,6 +195,9 @@ async def _by_button(visit: Visit) -> TaskResult | None:
     way = await _way(visit, outline, by_name=True)
     if way:
         return ended("contact-done", {"way": way}, url=outline.url)
+    kept_out = await visit.kept_out(outline, lambda apart: _contact_in(apart) or next(iter(apart.of("textbox")), None))
+    if kept_out is not None:
+        return kept_out
     held = bool(pressed.held) and not pressed.led
     return ended("shut" if held else "contact-unsure", node=node, url=outline.url)
 
@@ -204,11 +233,6 @@ async def _no_contact(visit: Visit) -> TaskResult:
     hidden = (name for name in await visit.page.query("hidden-controls") or () if CONTACT.search(name))
     name = next(hidden, "")
     if name:
-        pointed = await by_pointing(
-            visit, "control", lambda shown: any(CONTACT.search(node.name) for node in shown.of("link", "button"))
-        )
-        if pointed:
-            return ended("contact-pointing", {"example": pointed}, snippet=pointed)
         return ended("contact-hidden", {"name": clean(name, SHORT)})
     await visit.here(visit.url)
     if await visit.page.grows():
@@ -249,7 +273,7 @@ async def _way(visit: Visit, outline: Outline, *, by_name: bool) -> str:
 
 def _ways(outline: Outline) -> Iterator[tuple[str, str]]:
     text = outline.text()
-    links = [unquote(node.url) for node in outline.of("link")]
+    links = [unquote(node.url) for node in outline.of("link") if node.name]
     yield "E-mail address", next((url[7:].partition("?")[0] for url in links if url.startswith("mailto:")), "")
     yield "Telephone number", next((url[4:] for url in links if url.startswith("tel:")), "")
     yield "Telephone number", next((match[1] for url in links if (match := _CHAT.match(url))), "")

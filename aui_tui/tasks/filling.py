@@ -10,13 +10,15 @@ import asyncio
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from aui_tui.model.tasks import TaskResult
-from aui_tui.tasks.contact import contact_button, contact_links
+from aui_tui.tasks.contact import contact_links
 from aui_tui.tasks.elements import Control, fill
 from aui_tui.tasks.outline import ENTRIES, FIELDS, Node, Outline
 from aui_tui.tasks.page import LOOK, Closed, Page, Stuck
+from aui_tui.tasks.pointing import by_control, by_pointing
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import ADD, NEXT, SEARCH, TRAP
 from aui_tui.text import count
@@ -49,13 +51,12 @@ async def form(visit: Visit) -> TaskResult:
         unseen = [node.url for node in contact_links(visit, visit.home) if visit.place(node.url) not in visit.seen]
         with suppress(Closed):
             best = await _largest(visit, [url for url in unseen[:CONTACTS] if _has_entry(await visit.served(url))])
-    if best is None and not entries:
-        opened = await _opened(visit)
-        if opened is not None:
-            return await _judge(visit, *opened)
     if best is None and entries and not any(_has_entry(visit.seen[url]) for url in entries if url in visit.seen):
         return ended("failed", {"why": "the fields of its form did not come again"})
     if best is None:
+        ending = await _on_request(visit)
+        if ending is not None:
+            return ending
         disabled = [node for outline in visit.seen.values() for node in _disabled(outline)]
         return ended("form-disabled", node=disabled[0]) if len(disabled) >= LOOSE else ended("form-absent")
     if visit.page.outline.url == best.url and not visit.page.touched:
@@ -65,16 +66,25 @@ async def form(visit: Visit) -> TaskResult:
     return await _judge(visit, outline, fresh)
 
 
-async def _opened(visit: Visit) -> tuple[Outline, Form] | None:
-    """Press the button about contact where it says that it opens something; return the form that it opens."""
-    button = contact_button(visit)
-    fresh = await visit.at_home_again(button) if button is not None else None
-    if fresh is None or not await visit.page.ask(fresh, "opener") or not await visit.press(fresh):
-        return None
-    outline = await visit.page.settle()
-    visit.step("pressed", fresh, note="to open a form", outline=outline)
-    forms = await _forms(visit.page, outline)
-    return (outline, max(forms, key=lambda form: len(form.controls))) if forms else None
+async def _on_request(visit: Visit) -> TaskResult | None:
+    """Return the ending where the homepage shows a form once something is pressed or pointed at; None: it does not."""
+    home = await visit.here(visit.url)
+    had = {node.ref for node in home.nodes}
+
+    def shows(shown: Outline) -> bool:
+        return _has_entry(replace(shown, nodes=tuple(node for node in shown.nodes if node.ref not in had)))
+
+    opened = await by_control(visit, home, shows, SEARCH)
+    if opened is not None:
+        outline = opened[1]
+        forms = await _forms(visit.page, outline)
+        if forms:
+            return await _judge(visit, outline, max(forms, key=lambda form: len(form.controls)))
+        return await visit.kept_out(outline, lambda apart: next(filter(_is_entry, apart.nodes), None))
+    await visit.here(visit.url)
+    pointed = await by_pointing(visit, "field", shows)
+    shown = await _forms(visit.page, await visit.page.look(whole=False)) if pointed else []
+    return ended("form-pointing", snippet=pointed) if shown else None
 
 
 async def _largest(visit: Visit, urls: Sequence[str]) -> Form | None:
@@ -103,9 +113,12 @@ async def _drawn(visit: Visit, url: str) -> Outline:
 
 def _has_entry(outline: Outline) -> bool:
     """Say whether a page has a field to type in that is not a search field."""
-    return any(
-        node.role in ENTRIES and node.role != "searchbox" and "search" not in node.path for node in outline.nodes
-    )
+    return any(map(_is_entry, outline.nodes))
+
+
+def _is_entry(node: Node) -> bool:
+    is_search = node.role == "searchbox" or "search" in node.path or SEARCH.search(node.name)
+    return node.role in ENTRIES and not is_search
 
 
 async def _by_mouse(visit: Visit, form: Form) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
 from aui_tui.tasks.elements import Control, fill
-from aui_tui.tasks.outline import ACTIONABLE, FIELDS, Node, Outline
+from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, FIELDS, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck
-from aui_tui.tasks.pointing import SHORT, by_pointing
-from aui_tui.tasks.reading import items, pictures
+from aui_tui.tasks.pointing import ALONE, SHORT, by_control, by_mouse_alone, by_pointing
+from aui_tui.tasks.reading import drawings, items
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import (
     ADD,
@@ -22,6 +23,7 @@ from aui_tui.tasks.vocabulary import (
     GENERIC,
     MENU,
     PRICE,
+    SAYS_PRICE,
     SEARCH,
     SHOP,
     SOLD_OUT,
@@ -43,7 +45,11 @@ MAX_LABEL_WORDS: Final = 4
 """Words of what a control says where adding or booking does not come first."""
 CHOICES: Final = frozenset({"radio", "combobox", "listbox"})
 """Roles of what is chosen before a thing is added."""
-MAX_CHOICES: Final = 6
+PRESSED: Final = frozenset({"button", "gridcell", "option", "menuitemradio", "checkbox", "tab"})
+"""Roles of what may be pressed for the same."""
+ABOVE: Final = DIALOGS | {"navigation", "banner", "search"}
+"""Regions that hold no control of the offer that the page is about."""
+MAX_CHOICES: Final = 12
 """Choices that are made."""
 CONTROLS: Final = frozenset({"button", "link"})
 OTHERS: Final = (SEARCH, MENU, CONTACT, GENERIC, CART, *DISMISS)
@@ -105,7 +111,7 @@ async def offer(visit: Visit) -> TaskResult:
         candidate = _offer(outline)
         # the homepage tells of many things: it decides only where its offer is whole
         part = outline is visit.home and not (candidate.control and candidate.price and not candidate.control.disabled)
-        worth = candidate.is_one or candidate.price or candidate.price_unread
+        worth = candidate.is_one or candidate.price or candidate.price_unread or candidate.control
         ending = await _judge(visit, candidate) if worth and not part else None
         if ending is not None and ending.outcome == DONE:
             return ending
@@ -150,12 +156,38 @@ def _offer(outline: Outline) -> Offer:
     declared = _PRODUCT.search(outline.jsonld) is not None
     block, control, unknown = _paired(main)
     control = control or _adding(main, "button", *(("link",) if declared else ()))
+    if control is None:
+        bar, control = _in_bar(outline, main, declared=declared)
+        block = block or bar
+    fake = _fake(outline, main, declared=declared) if control is None else None
+    beside = _beside(outline, main)
+    if fake in beside and not PRICE.search(_text(main)):
+        block = block or _block(beside, beside.index(fake))
     text = _text(block) if PRICE.search(_text(block)) else _text(main)
     price = None if UNREAD_PRICE.search(text) else PRICE.search(text)  # the other may be that of the shipping
     name = _name(outline, () if declared else block, control)
-    fake = _fake(outline, main, declared=declared) if control is None else None
     unread = "" if price else _unread(outline, main)
     return Offer(outline, declared, name, price[0] if price else "", control, unknown, fake, unread)
+
+
+def _in_bar(outline: Outline, main: Sequence[Node], *, declared: bool) -> tuple[Sequence[Node], Node | None]:
+    """Return the control to add that stands beside the main region, as in a bar at the foot of the window.
+
+    It must belong to what the page is about: by the price beside it, its name, or the data of the page.
+    """
+    beside = _beside(outline, main)
+    bar, control, _ = _paired(beside)
+    if control is not None and control.role == "button":
+        return bar, control
+    adding = [node for node in beside if node.role == "button" and ADD.match(node.name)]
+    own = (node for node in adding if declared or CART.search(node.name))
+    return (), next(own, None) if len(adding) == 1 else None
+
+
+def _beside(outline: Outline, main: Sequence[Node]) -> list[Node]:
+    """Return the nodes outside the main region, those of head, menu, search and dialogs left out."""
+    inside = set(main)
+    return [node for node in outline.nodes if node not in inside and not ABOVE & set(node.path)]
 
 
 def _unread(outline: Outline, main: Sequence[Node]) -> str:
@@ -175,9 +207,13 @@ def _fake(outline: Outline, main: Sequence[Node], *, declared: bool) -> Node | N
     hidden = [node for node in outline.dom_only if node.role in CONTROLS and ADD.search(node.name)]
     plain = (node for node in main if not ACTIONABLE & {node.role, *node.path} and len(node.text or node.name) <= SHORT)
     said = [(node, _label(node)) for node in plain]
-    first = [node for node, label in said if ADD.match(label)]
+    cart = [node for node, label in said if ADD.search(label) and CART.search(label)]
+    first = [node for node, label in said if ADD.match(label)] or cart
     later = [node for node, label in said if declared and len(label.split()) <= MAX_LABEL_WORDS and ADD.search(label)]
-    return next(iter([*hidden, *first, *later]), None)
+    plain = (node for node in _beside(outline, main) if not ACTIONABLE & {node.role, *node.path})
+    labels = ((node, _label(node)) for node in plain if len(node.text or node.name) <= SHORT)
+    beside = [node for node, label in labels if ADD.search(label) and (declared or CART.search(label))]
+    return next(iter([*hidden, *first, *later, *beside]), None)
 
 
 def _label(node: Node) -> str:
@@ -242,16 +278,21 @@ def _name(outline: Outline, block: Sequence[Node], control: Node | None) -> str:
 async def _judge(visit: Visit, offer: Offer) -> TaskResult | None:
     """Return the ending for the offer of a page; None when the page sells nothing after all."""
     outline, control = offer.outline, offer.control
+    chosen_by = ""
     if control is not None and control.disabled and offer.name and offer.price and not visit.act:
-        control = await _chosen(visit, offer, control)
+        control, chosen_by = await _chosen(visit, offer, control)
+    if control is not None and offer.name and not offer.price and not offer.price_unread and not visit.act:
+        shown = await by_control(visit, await visit.here(outline.url), _shows_price, ADD)
+        offer = replace(offer, price=_price(shown[1].main())) if shown is not None else offer
     facts = {"name": offer.name or outline.title, "price": offer.price, "control": "", "role": "", "pictures": ""}
     facts["example"] = ""
     if control is not None:
         facts |= {"control": control.name, "role": control.role}
     if offer.name and offer.price and control is not None and not control.disabled:
         return await _complete(visit, offer, control, facts)
-    if visit.page.tab.url != outline.url:
-        await visit.here(outline.url)
+    if control is not None and chosen_by:
+        return await visit.blame("offer-choose-mouse", control, {**facts, "example": chosen_by}, url=outline.url)
+    await visit.here(outline.url)
     reason, node, further = await _lack(visit, offer)
     if not reason:
         return None
@@ -271,9 +312,12 @@ async def _lack(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str,
     if offer.price_unread and (control is not None or offer.declared or offer.unknown is not None):
         return "offer-price", control, {"pictures": offer.price_unread}
     if not offer.price:
-        drawn = await pictures(visit)
+        drawn = await drawings(visit, SAYS_PRICE, PRICE) if offer.is_one else ""
         if drawn or _COST.search(outline.jsonld):
             return "offer-price", control, {"pictures": drawn}
+        pointed = await by_pointing(visit, "text", _shows_price, SAYS_PRICE) if control is not None else ""
+        if pointed:
+            return "offer-price-pointing", control, {"example": pointed}
         return "offer-no-price" if control is not None and offer.declared else "", control, {}
     if control is not None:
         main = outline.main()
@@ -285,18 +329,26 @@ async def _lack(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str,
         text = _label(fake)
         if fake in outline.dom_only:
             return "offer-control", None, {"example": f"; “{text}” is left out of the accessibility tree"}
-        if fake.pointer or fake in outline.tree_only or await visit.page.inspect("reacts", text):
+        reacts = fake.pointer or fake in outline.tree_only or await visit.page.inspect("reacts", text)
+        if reacts or await by_mouse_alone(visit, outline, re.compile(re.escape(text))) is not None:
             return "offer-control", fake, {"example": f"; “{text}” has no role"}
+        await visit.here(outline.url)
+    doubtful = offer.unknown is not None and bool(offer.unknown.name)
+    nameless = await _adding_without_name(visit, outline) if not doubtful else None
+    if nameless is not None:
+        return "offer-control", nameless, {"example": f"; {await visit.page.snippet(nameless)} has no name"}
     hidden = await visit.page.query("hidden-controls") or ()
-    if offer.unknown is None and (offer.declared or any(ADD.search(name) for name in hidden)):
+    if (offer.unknown is None or not offer.unknown.name) and (
+        offer.declared or any(ADD.search(name) for name in hidden)
+    ):
         pointed = await by_pointing(visit, "control", lambda shown: _paired(shown.main())[1] is not None)
         if pointed:
             return "offer-control", None, {"example": f"; one shows where a mouse points at {pointed}"}
         await visit.here(outline.url)
     if offer.unknown is None and _IN_STOCK.search(outline.jsonld):
-        reacts = await visit.page.inspect("clickable") or {"count": 0}
-        if reacts["count"]:
-            return "offer-control", None, {"example": f"; {reacts['example']} reacts to a click and has no role"}
+        clickable = await visit.page.inspect("clickable") or {"count": 0}
+        if clickable["count"]:
+            return "offer-control", None, {"example": f"; {clickable['example']} reacts to a click and has no role"}
     return "offer-unsure" if offer.declared or offer.unknown else "", offer.unknown, {}
 
 
@@ -306,13 +358,36 @@ def _may_be_a_choice(node: Node) -> bool:
     return not node.disabled and (is_button or node.role in CHOICES | FIELDS | {"option", "menuitemradio"})
 
 
-async def _chosen(visit: Visit, offer: Offer, control: Node) -> Node:
-    """Make the first choices of the page while nothing can leave; return ``control`` as it is then."""
+async def _adding_without_name(visit: Visit, outline: Outline) -> Node | None:
+    """Return the button without a name whose markup says that it adds, beside the price of a page that is open."""
+    for node in [node for node in outline.main() if node.role == "button" and not node.name and not node.disabled]:
+        marks = str(await visit.page.ask(node, "marks") or "")
+        if CART.search(marks) or ADD.search(marks):
+            return node
+    return None
+
+
+def _price(nodes: Sequence[Node]) -> str:
+    match = PRICE.search(_text(nodes))
+    return match[0] if match else ""
+
+
+def _shows_price(shown: Outline) -> bool:
+    return bool(_price(shown.main()))
+
+
+async def _chosen(visit: Visit, offer: Offer, control: Node) -> tuple[Node, str]:
+    """Make the first choices of the page while nothing can leave; return ``control`` as it is then.
+
+    With the tag of what a mouse alone must choose, where only that enables it.
+    """
     page = visit.page
     outline = await visit.here(offer.outline.url)
-    choices = [node for node in outline.main() if node.role in CHOICES and node.ref and node.name and not node.disabled]
-    if not choices:
-        return control
+    main = [node for node in outline.main() if node.ref and node.name and not node.disabled]
+    choices = [node for node in main if node.role in CHOICES]
+    pressed = [node for node in main if node.role in PRESSED and _may_be_a_choice(node)]
+    # the first of each row of them, then the others
+    firsts = {(node.depth, node.path): node for node in reversed(pressed)}
     await page.fence.shut()
     groups: set[object] = set()
     for node in choices[:MAX_CHOICES]:
@@ -323,8 +398,19 @@ async def _chosen(visit: Visit, offer: Offer, control: Node) -> Node:
             visit.step("chose", node)
             fresh = await visit.again(control)
             if fresh is not None and not fresh.disabled:
-                return fresh
-    return control
+                return fresh, ""
+    for node in [*firsts.values(), *(node for node in pressed if node not in firsts.values())][:MAX_CHOICES]:
+        if await page.click(node):
+            visit.step("chose", node)
+            fresh = await visit.again(control)
+            if fresh is not None and not fresh.disabled:
+                return fresh, ""
+
+    def enabled(shown: Outline) -> bool:
+        return any((node.role, node.name, node.disabled) == (control.role, control.name, False) for node in shown.nodes)
+
+    await asyncio.sleep(ALONE)
+    return control, await by_pointing(visit, "choice", enabled)
 
 
 async def _complete(visit: Visit, offer: Offer, control: Node, facts: dict[str, str]) -> TaskResult:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -16,8 +17,9 @@ from aui_tui.model.observations import READABLE_ENOUGH
 from aui_tui.packaged import read_text
 from aui_tui.scan.exchanges import redact
 from aui_tui.tasks.fence import PATIENCE, Fence, Held, NetworkPhase
-from aui_tui.tasks.outline import ACTIONABLE, Node, Outline, parse
-from aui_tui.tasks.tree import OWN, Frame, by_tree, read_tree, unlike
+from aui_tui.tasks.outline import ACTIONABLE, FIELDS, Node, Outline, parse
+from aui_tui.tasks.tree import OWN, Frame, by_tree, letters, read_tree, unlike
+from aui_tui.tasks.vocabulary import SEARCH_MARKS
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
@@ -65,9 +67,9 @@ SHARED: Final = {
     "REACTS": "reaction",
     "HOVERS": "hovers",
     "OPERATED": "operated",
+    "SPOKEN": "spoken",
     "LABELLED": "labelled",
     "TICKS": "ticks",
-    "MARKED": "marked",
     "DEEP": "deep",
 }
 """Words that stand for a question in another."""
@@ -80,6 +82,7 @@ def questions() -> Mapping[str, str]:
     parts = re.split(r"^//: ([\w-]+)[^\n]*\n", text, flags=re.MULTILINE)[1:]
     functions = dict(zip(parts[::2], parts[1::2], strict=True))
     shared = {word: functions[name].strip() for word, name in SHARED.items()}
+    shared["MARKED"] = f"(text => new RegExp({json.dumps(SEARCH_MARKS)}, 'i').test(text))"
     words = re.compile(rf"\b(?:{'|'.join(shared)})\b")
     return {name: words.sub(lambda match: shared[match[0]], text) for name, text in functions.items()}
 
@@ -402,6 +405,11 @@ class Page:
 
         return await taken(typed())
 
+    async def write(self, text: str) -> None:
+        """Type where the focus is."""
+        await self._press()
+        await _answer(self.tab.keyboard.type(text))
+
     async def focus(self, node: Node) -> bool:
         """Give the focus to ``node``; False where it does not take it."""
         return await self.takes(node, lambda element: element.focus())
@@ -505,10 +513,27 @@ class Page:
             self.tab = own
             await self.close(fresh)
 
+    async def unheard(self, outline: Outline) -> tuple[Outline, str]:
+        """Return what a person sees of the page and the accessibility tree leaves out, and what keeps it out."""
+        left_out = outline.dom_only[:MOST]
+        shared = letters(" ".join(node.text or node.name for node in outline.nodes))
+        causes = await asyncio.gather(*(self.ask(node, "unheard") for node in left_out))
+        nodes: list[Node] = []
+        seen_depth = -1
+        for node, cause in zip(left_out, causes, strict=True):
+            if cause or (not node.ref and 0 <= seen_depth < node.depth):
+                seen_depth = node.depth if cause else seen_depth
+                if letters(node.text or node.name) not in shared or node.role in FIELDS:
+                    nodes.append(node)
+            else:
+                seen_depth = -1
+        cause = Counter(str(cause) for cause in causes if cause).most_common(1)
+        return replace(outline, nodes=tuple(nodes), dom_only=(), jsonld=""), cause[0][0] if cause else ""
+
     async def pointed(self, at: int, *, press: bool) -> Outline | None:
         """Move the mouse over what may be pointed at, of that number, or press it; return the page then.
 
-        No control is pressed. None where what was to be pointed at has gone.
+        No control with a name is pressed. None where what was to be pointed at has gone.
         """
         await self._press()
         place = await self.query("point", at)

@@ -11,13 +11,16 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from aui_tui.tasks.outline import ACTIONABLE, TEXT, Node, Outline
-from aui_tui.tasks.page import Stuck, Untouched
+from aui_tui.tasks.page import LOOK, Page, Stuck, Untouched
 from aui_tui.tasks.visit import Visit
+from aui_tui.tasks.vocabulary import NEVER
 
 SHORT: Final = 40
 """Characters of a text that may name a control."""
 MAX_LATER_WORDS: Final = 3
 """Words of such a text where what it is about does not come first."""
+MAX_PRESSES: Final = 6
+"""Controls that are pressed to see what they show."""
 ALONE: Final = 0.7
 """Seconds in which a page that changes by itself shows that it does."""
 
@@ -32,7 +35,7 @@ async def by_mouse_alone(visit: Visit, outline: Outline, *patterns: re.Pattern[s
         if await visit.page.inspect("reacts", (node.text or node.name).strip()):
             return node
     tried = next((node for node in texts if node.ref and node.role != TEXT), None) if press else None
-    return tried if tried is not None and await _does_something(visit, tried) else None
+    return tried if tried is not None and await does_something(visit, tried) else None
 
 
 def _texts(outline: Outline, *patterns: re.Pattern[str]) -> Iterator[Node]:
@@ -45,7 +48,7 @@ def _texts(outline: Outline, *patterns: re.Pattern[str]) -> Iterator[Node]:
                 yield node
 
 
-async def _does_something(visit: Visit, node: Node) -> bool:
+async def does_something(visit: Visit, node: Node) -> bool:
     """Press what is no control, and say whether the page changes, which it does not by itself."""
     page = visit.page
     if await page.ask(node, "operable") is not False:
@@ -59,32 +62,88 @@ async def _does_something(visit: Visit, node: Node) -> bool:
     except (Untouched, Stuck):
         return False
     visit.step("pressed", node, note="which is no control", outline=page.outline)
-    return pressed.outline is not None or bool(pressed.led) or _says(page.outline) != _says(before)
+    return pressed.outline is not None or bool(pressed.held) or _says(page.outline) != _says(before)
 
 
 def _says(outline: Outline) -> tuple[object, ...]:
     return outline.url, outline.mark(), outline.text()
 
 
-async def by_pointing(visit: Visit, kind: str, shows: Callable[[Outline], bool], *, leads: bool = False) -> str:
-    """Point at what is no control, then press it, until the page ``shows`` what was hidden; return its tag and text.
+async def by_pointing(
+    visit: Visit, kind: str, shows: Callable[[Outline], bool], about: str = "(?!)", *, leads: bool = False
+) -> str:
+    """Point at what is no control with a name, then press it, until the page ``shows`` what was hidden.
 
-    ``kind``: of what is hidden, as in ``questions.js``. ``leads``: a press that asks for another page will do. Empty
-    where nothing of the page does.
+    Returns its tag and text; empty where nothing of the page does. ``kind``: of what is hidden, as in ``questions.js``;
+    ``about``: a pattern of what it may say. ``leads``: a press that asks for another page will do. On a page that was
+    not touched it must do so once more, alone, and not before.
     """
     page = visit.page
-    tags = list(map(str, await page.inspect("pointable", kind) or ()))
+    untouched, url = not page.touched, page.tab.url
+    tags = await pointable(page, kind, about)
     if not tags or shows(await page.look(whole=False)):
         return ""
     await page.fence.shut()
-    begun = len(page.fence.held)
     for at, tag in enumerate(tags):
-        for press in (False, True):
-            outline = await page.pointed(at, press=press)
-            if outline is None:
-                break
-            led = leads and press and any(held.document for held in page.fence.held[begun:])
-            if led or shows(outline):
-                visit.step("pointed", note=tag, outline=outline)
-                return tag
+        outline = await _shown_by(visit, at, shows, leads=leads)
+        if outline is None:
+            continue
+        if untouched and not leads:
+            await visit.here(url)
+            again = await pointable(page, kind, about)
+            if tag not in again or not await _does_it_alone(visit, again.index(tag), shows):
+                return ""
+            outline = page.outline
+        visit.step("pointed", note=tag, outline=outline)
+        return tag
     return ""
+
+
+async def pointable(page: Page, kind: str, about: str) -> list[str]:
+    """Return tags and texts of what a mouse may be pointed at, best first; ``Page.pointed`` takes their numbers."""
+    return list(map(str, await page.inspect("pointable", kind, about) or ()))
+
+
+async def _shown_by(visit: Visit, at: int, shows: Callable[[Outline], bool], *, leads: bool = False) -> Outline | None:
+    """Point at one of what may be pointed at, then press it; return the page where it ``shows`` then."""
+    page, begun = visit.page, len(visit.page.fence.held)
+    for press in (False, True):
+        outline = await page.pointed(at, press=press)
+        if outline is None:
+            return None
+        if shows(outline) or (leads and press and any(held.document for held in page.fence.held[begun:])):
+            return outline
+    return None
+
+
+async def _does_it_alone(visit: Visit, at: int, shows: Callable[[Outline], bool]) -> bool:
+    """Say whether the page ``shows`` something for that one alone: not by itself, nor as it is scrolled to."""
+    page = visit.page
+    await page.fence.shut()
+    await page.query("point", at)
+    await asyncio.sleep(ALONE)
+    return not shows(await page.look(whole=False)) and await _shown_by(visit, at, shows) is not None
+
+
+async def by_control(
+    visit: Visit, outline: Outline, shows: Callable[[Outline], bool], but: re.Pattern[str] = NEVER
+) -> tuple[Node, Outline] | None:
+    """Press the controls of a page, which is open, while nothing can leave, until it ``shows`` what was hidden.
+
+    Returns the control and the page then, what the tree leaves out too. ``but``: names of controls that are not meant.
+    """
+    page = visit.page
+    controls = [node for node in outline.pressable() if node.role != "link" or not node.url.startswith("http")]
+    named = [node for node in controls if node.name and node.ref and not node.disabled]
+    named = [node for node in named if not NEVER.search(node.name) and not but.search(node.name)]
+    await page.fence.shut()
+    for node in named[:MAX_PRESSES]:
+        if not await page.click(node):
+            continue
+        await asyncio.sleep(LOOK)
+        if not shows(await page.look(whole=False)):
+            continue
+        shown = await page.settle()
+        visit.step("pressed", node, outline=shown)
+        return node, shown
+    return None

@@ -1,6 +1,7 @@
 // Questions to a page. Elements are chosen by role and name beforehand; these functions only ask about one of them,
 // or explain afterwards what an agent could not see. A line `//: name` begins a function. HIT, REACTS, HOVERS, OPERATED,
-// LABELLED, TICKS, MARKED and DEEP stand for `hit`, `reaction` and the functions of their names.
+// SPOKEN, LABELLED, TICKS and DEEP stand for `hit`, `reaction` and the functions of their names, MARKED for whether
+// the markup calls something a search.
 
 //: hit  Would a click at the centre of the first visible box reach the element? null: no box is in sight.
 element => {
@@ -66,6 +67,19 @@ element => !!element.closest(["a[href]", "area[href]", "button", "input", "selec
   ...["button", "link", "checkbox", "radio", "switch", "tab", "menuitem", "menuitemcheckbox", "menuitemradio", "option",
     "combobox", "slider", "spinbutton", "textbox", "searchbox", "treeitem", "gridcell"].map(role => `[role=${role}]`)].join())
 
+//: spoken  Whether an element has a name in the accessibility tree: a text, a label, a title or an alternative text.
+element => {
+  const says = text => /[\p{L}\p{N}]/u.test(text || "");
+  if (element.closest("[aria-hidden=true],[inert]")) return false;
+  const drawn = part => ["::before", "::after"].some(side => /^"/.test(getComputedStyle(part, side).content) &&
+    says(getComputedStyle(part, side).content.replace(/^.*" \/ /, "")));
+  const every = [element, ...element.querySelectorAll("*")].filter(part => !part.closest("[aria-hidden=true]") &&
+    (part.localName === "title" || part.checkVisibility({ visibilityProperty: true })));
+  return says(element.value) || !!(element.labels && element.labels.length) || every.some(part => part.hasAttribute("aria-labelledby") ||
+    ["aria-label", "alt", "title", "placeholder"].some(key => says(part.getAttribute(key))) || drawn(part) ||
+    [...part.childNodes].some(child => child.nodeType === 3 && says(child.data)));
+}
+
 //: labelled  Whether an element is part of the label of a control that is displayed: the control has the name.
 element => !!element.closest("label")?.control?.checkVisibility()
 
@@ -75,9 +89,6 @@ element => {
   return !!box && ["checkbox", "radio"].includes(box.type) && !box.disabled && !box.checkVisibility({ visibilityProperty: true }) &&
     label.tabIndex < 0 && !element.closest("[role=button],[role=radio],[role=checkbox],[role=switch]");
 }
-
-//: marked  Whether the markup calls something a search.
-text => /search|find\b|such(?:e|feld|wort)|recherche|buscar|busca\b|busqueda|ricerca|cerca\b|pesquisa|zoek|szukaj|hledat|haku|検索/i.test(text)
 
 //: deep  The elements of the page that match, those of open shadow roots too.
 (selector, from) => {
@@ -201,6 +212,28 @@ async () => {
       !canvas.getAttribute("aria-label")).length,
   };
 }
+
+//: drawn  What shows a short text as a drawing, as the end of a sentence: by what its markup says, or by its shape.
+marks => {
+  const deep = DEEP, about = new RegExp(marks, "i");
+  const said = element => /\d/.test([element, ...element.querySelectorAll("*")].map(part => [part.textContent, part.getAttribute("aria-label"), part.getAttribute("alt"), part.title].join()).join());
+  const drawn = element => element.matches("img,svg,canvas,object,picture") || ["", "::before", "::after"].some(side => {
+    const style = getComputedStyle(element, side || null);
+    return /url\(/.test(style.backgroundImage + style.maskImage + (side ? style.content : ""));
+  });
+  const box = element => element.getBoundingClientRect(), main = document.querySelector("main,[role=main]") || document.body;
+  const shown = deep("*", main).filter(element => element.checkVisibility({ visibilityProperty: true }) && box(element).height >= 10 && !said(element) &&
+    !element.closest("svg *,a[href],button,[role=button],nav,header,footer"));
+  const named = element => !!element.closest("[aria-label]:not([aria-label='']),[title]:not([title=''])") || !!element.getAttribute("alt") || !!element.querySelector("title");
+  const found = shown.find(element => ["id", "class", "itemprop"].some(key => about.test(element.getAttribute(key) || "")) && [element, ...element.querySelectorAll("*")].some(drawn)) ||
+    shown.find(element => drawn(element) && !named(element) && !(element.textContent || "").trim() && (element.localName === "svg" || !element.children.length) &&
+      box(element).height >= 12 && box(element).height <= 80 && box(element).width >= 2 * box(element).height && box(element).width <= 400);
+  return found ? `; what is drawn by ${found.cloneNode(false).outerHTML.slice(0, 100)} has no text` : "";
+}
+
+//: marks  What the markup calls an element and what it holds.
+element => [element, ...element.querySelectorAll("*")].flatMap(part => [...part.attributes].filter(one => !["d", "style", "points", "viewBox"].includes(one.name))
+  .map(one => one.value)).join(" ").replace(/[_-]/g, " ").slice(0, 600)
 
 //: clickable  Elements of the main region that react to a click without being links or buttons.
 getEventListeners => {
@@ -433,61 +466,92 @@ element => [...element.options]
   return found ? found.cloneNode(false).outerHTML.slice(0, 200) : "";
 }
 
-//: pointable  Start tags and texts of what a mouse may be pointed at for something that is hidden: what reacts, and what lies around it.
-(getEventListeners, hidden) => {
-  const reacts = REACTS, hovers = HOVERS, operated = OPERATED, ticks = TICKS, deep = DEEP;
+//: pointable  Start tags and texts of what a mouse may be pointed at for something that is hidden, the likeliest first: what
+// reacts, what lies around the hidden, and what is drawn like a button or an icon; no control with a name. `about`: a
+// pattern of what they may say.
+(getEventListeners, hidden, about) => {
+  const reacts = REACTS, hovers = HOVERS, operated = OPERATED, spoken = SPOKEN, ticks = TICKS, deep = DEEP;
+  const box = element => element.getBoundingClientRect(), text = element => (element.textContent || "").trim();
   const away = element => !element.checkVisibility({ visibilityProperty: true });
-  const shown = element => element instanceof Element && element !== document.body && element !== document.documentElement && !away(element);
-  const kinds = {
-    field: "input:not([type=hidden]),[role=searchbox],[role=combobox]",
-    control: "button,a[href],[role=button],input[type=submit]",
-    text: "a[href^='mailto:'],a[href^='tel:'],p,div,span,li,dd,address",
+  const shown = element => element instanceof Element && element !== document.body && element !== document.documentElement && !away(element) &&
+    box(element).width >= 8 && box(element).height >= 8 && box(element).right + scrollX > 0 && box(element).bottom + scrollY > 0;
+  const icon = element => box(element).width <= 80 && box(element).height <= 80 && !text(element);
+  const control = "a[href],button,input:not([type=hidden]),select,textarea";
+  const unnamed = element => element.matches(control + ",[role=button],[role=link]") && !spoken(element);
+  const free = element => shown(element) && (unnamed(element) || (element.localName === "label" && ticks(element)) || !operated(element));
+  const live = element => reacts(getEventListeners, element) || hovers(getEventListeners, element) || unnamed(element) ||
+    (element.localName === "label" && ticks(element));
+  const every = deep("*").filter(element => (element.localName.includes("-") ||
+    element.matches("div,span,li,i,b,u,em,strong,p,td,tr,svg,img,figure,article,section,h2,h3,h4,dt,dd,label,button,a,[role]")) && free(element));
+  const choose = () => {
+    if (hidden === "row") return deep("*").filter(list => list.children.length > 2 && !list.closest("nav,header,footer,aside,form,[role=navigation],p") &&
+      shown(list) && new Set([...list.children].map(row => row.tagName + row.className)).size === 1 && text(list.firstElementChild) &&
+      text(list.firstElementChild).length < 400).flatMap(list => [...list.children].slice(0, 2)).filter(row => free(row) && row.tabIndex < 0 && !row.querySelector(control));
+    if (hidden === "mark") return every.filter(element => icon(element) && live(element));
+    const kinds = {
+      field: "input:not([type=hidden]),textarea,[role=searchbox],[role=combobox]",
+      control: "button,a[href],[role=button],input[type=submit]",
+      text: "a[href^='mailto:'],a[href^='tel:'],p,div,span,li,dd,address",
+    };
+    const targets = deep(kinds[hidden]).filter(element => away(element) && (hidden !== "text" || !element.children.length));
+    const around = targets.slice(0, 40).flatMap(element => {
+      let top = element;
+      const above = node => node.parentElement || node.getRootNode().host;
+      while (above(top) && above(top) !== document.body && !shown(above(top))) top = above(top);
+      return [top.previousElementSibling, top.nextElementSibling, above(top)].filter(beside => beside && free(beside));
+    });
+    const boxed = element => {
+      const style = getComputedStyle(element), height = box(element).height;
+      return text(element).length < 40 && height >= 18 && height <= 120 && !element.querySelector("p,ul,ol,table,h1") && (parseFloat(style.borderTopWidth) > 0 ||
+        style.backgroundImage !== "none" || (!/, 0\)$|^transparent/.test(style.backgroundColor) && style.backgroundColor !== getComputedStyle(element.parentElement).backgroundColor));
+    };
+    const said = new RegExp(about, "i");
+    const marks = part => ["id", "class", "title", "placeholder", "href", "src", "xlink:href"].map(key => part.getAttribute(key) || "")
+      .concat(Object.entries(part.dataset || {}).flat()).join(" ");
+    const tells = element => text(element).length < 80 && [text(element), ...[element, ...[...element.querySelectorAll("*")].slice(0, 6)].map(marks)].some(part => said.test(part));
+    const looks = element => live(element) ? 0 : around.includes(element) ? 1 : boxed(element) || element.isContentEditable ? 2 : icon(element) ? 3 : 4;
+    const ranks = new Map([...new Set([...around, ...every])].filter(element => box(element).height < 600 && !element.querySelector("main,h1"))
+      .map(element => [element, looks(element) + (tells(element) ? 0 : 5)]).filter(([, rank]) => rank < 9));
+    const middle = element => [box(element).left + box(element).right, box(element).top + box(element).bottom];
+    // a press on the middle of what lies around another is one on that
+    const same = (element, outer) => ranks.has(outer) && middle(outer).every((at, side) => Math.abs(at - middle(element)[side]) < 6);
+    return [...ranks].filter(([element]) => !same(element, element.parentElement)).sort((left, right) => left[1] - right[1]).map(([element]) => element);
   };
-  kinds.contact = kinds.text;
-  const targets = hidden in kinds ? deep(kinds[hidden]).filter(element => away(element) && (hidden !== "text" || !element.children.length)) : [];
-  const around = targets.slice(0, 40).flatMap(element => {
-    let top = element;
-    const above = node => node.parentElement || node.getRootNode().host;
-    while (above(top) && above(top) !== document.body && !shown(above(top))) top = above(top);
-    return [top.previousElementSibling, top.nextElementSibling, above(top)].filter(shown);
-  });
-  const small = element => { const box = element.getBoundingClientRect(); return box.width >= 8 && box.width <= 80 && box.height >= 8 && box.height <= 80; };
-  const rows = hidden === "row" ? deep("*").filter(list => list.children.length > 2 && !list.closest("nav,header,footer,aside,form,[role=navigation],p") && shown(list) &&
-    new Set([...list.children].map(row => row.tagName + row.className)).size === 1 && (list.firstElementChild.textContent || "").trim() &&
-    list.firstElementChild.textContent.trim().length < 400).flatMap(list => [...list.children].slice(0, 2)) : [];
-  const every = deep("div,span,li,i,b,u,p,td,tr,svg,img,figure,article,section,h2,h3,h4,dt,dd,label,a:not([href])");
-  const near = element => element.getBoundingClientRect().height < 600;
-  const live = hidden === "row" ? [] : every.filter(element => hidden !== "mark" || (small(element) && !(element.textContent || "").trim())).filter(element => shown(element) && (reacts(getEventListeners, element) || hovers(getEventListeners, element) || (element.localName === "label" && ticks(element))));
-  const icons = ["field", "contact"].includes(hidden) ? every.filter(element => shown(element) && small(element) && !(element.textContent || "").trim()) : [];
-  // a page has much that reacts: what speaks of a contact is tried, and what lies around an address that is not shown
-  const about = /mail|phone|telef|tél[ée]|\btel\b|envelope|contact|kontakt|contatt|address|adres|n[úu]m[ée]ro|nummer|whatsapp|@|\+\d[\d .-]{7,}|番号|電話|电话|전화|телефон|почт/i;
-  const tells = element => about.test([element.id, element.getAttribute("class"), element.title, element.textContent.slice(0, 80), ...Object.keys(element.dataset || {}),
-    ...Object.values(element.dataset || {})].join(" ")) && element.textContent.trim().length < 80;
-  const offers = element => hidden !== "contact" || (tells(element) && !element.parentElement.querySelector("button,summary,[role=button],[aria-expanded]"));
-  const chosen = [...new Set([...rows, ...live, ...around, ...icons])].filter(element => (!operated(element) || (element.localName === "label" && ticks(element))) && element.tabIndex < 0 && shown(element) &&
-    near(element) && offers(element) && !element.querySelector("main") && (hidden !== "row" || !element.querySelector("a[href],button,input,select,textarea")));
+  const chosen = choose();
   Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
-  return chosen.slice(0, 12).map(element => element.cloneNode(false).outerHTML.slice(0, 160) + (element.textContent || "").trim().slice(0, 40));
+  return chosen.slice(0, 14).map(element => element.cloneNode(false).outerHTML.slice(0, 160) + text(element).slice(0, 40));
 }
 
-//: point  Bring one of what may be pointed at into sight; its centre, and whether a control gets a press there.
+//: point  Bring one of what may be pointed at into sight; its centre, and whether a control with a name gets a press there.
 at => {
   const element = globalThis[Symbol.for("pointable")][at];
   element.scrollIntoView({ block: "center", behavior: "instant" });
   const box = element.getBoundingClientRect();
   const x = box.left + box.width / 2, y = box.top + box.height / 2, hit = document.elementFromPoint(x, y);
-  return [x, y, !!hit && (OPERATED)(hit) && element.localName !== "label"];
+  const own = element.localName === "label" || (element.contains(hit) && (OPERATED)(element));
+  return [x, y, !!hit && !own && (OPERATED)(hit)];
 }
 
-//: choices  Start tags of what a form of that number shows beside each other like things to choose from.
+//: writes  Whether what is typed goes into a control with a name.
+() => {
+  let focus = document.activeElement;
+  while (focus && focus.shadowRoot && focus.shadowRoot.activeElement) focus = focus.shadowRoot.activeElement;
+  return !!focus && (OPERATED)(focus) && (SPOKEN)(focus);
+}
+
+//: choices  Start tags of what a form of that number shows like things to choose from: beside each other, or in place of
+// a control that is not displayed.
 (getEventListeners, key) => {
   const deep = DEEP, operated = OPERATED;
   const form = deep("form,[role=form]")[Number(key)];
   if (!form) return [];
   const alike = element => [element.previousElementSibling, element.nextElementSibling].some(beside => beside && element.className &&
     beside.tagName === element.tagName && beside.classList[0] === element.classList[0]);
-  const chosen = deep("div,span,li,p,b,i", form).filter(element => element.checkVisibility({ visibilityProperty: true }) && !operated(element) && alike(element) &&
-    (element.textContent || "").trim().length < 40 && !element.querySelector("input,select,textarea,button,a[href],label,[role]"));
+  const undisplayed = element => element && element.matches("select,input[type=checkbox],input[type=radio],input[type=file]") && !element.checkVisibility();
+  const stands = element => [element.previousElementSibling, element.nextElementSibling, ...element.children].some(undisplayed);
+  const chosen = deep("div,span,li,p,b,i,svg", form).filter(element => element.checkVisibility({ visibilityProperty: true }) && !operated(element) && (alike(element) || stands(element)) &&
+    (element.textContent || "").trim().length < 40 && ![...element.querySelectorAll("input,select,textarea,button,a[href],label,[role]")].some(inner => inner.checkVisibility()))
+    .sort((left, right) => stands(right) - stands(left));
   Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
   return chosen.slice(0, 3).map(element => element.cloneNode(false).outerHTML.slice(0, 160));
 }

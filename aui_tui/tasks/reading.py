@@ -16,7 +16,7 @@ from aui_tui.tasks.pointing import by_mouse_alone
 from aui_tui.tasks.tree import COMPARED, unlike
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import CLOSE, COMMITS, GENERIC, NEVER, REJECT, acts, words
-from aui_tui.text import count, joined
+from aui_tui.text import clean, count, joined
 
 LITTLE: Final = 100
 """Characters of text and names from which a page with a heading and two named links is readable; with one such link it
@@ -51,7 +51,8 @@ async def read(visit: Visit) -> TaskResult:
     waiting = visit.page.fence.failures or visit.page.waits() or not visit.page.ready
     facts = {"count": str(len(text)), "pictures": drawn}
     if visit.difference is not None and visit.difference.dom_only:
-        return ended("read-hidden", {**facts, **hidden_facts(visit.difference)}, url=outline.url)
+        left_out = {"hidden": str(visit.difference.dom_only), "total": str(visit.difference.total)}
+        return ended("read-hidden", {**facts, "cause": visit.difference.cause, **left_out}, url=outline.url)
     return ended("read-waiting" if waiting else "read-empty", facts, url=outline.url)
 
 
@@ -73,11 +74,6 @@ async def _difference(visit: Visit, outline: Outline) -> TreeDifference | None:
     cause = Counter(unheard.values()).most_common(1)[0][0] if unheard else "a closed shadow root"
     names = tuple(node.name for node in (*unheard, *added) if node.name)[:NAMES]
     return TreeDifference(total=total, dom_only=len(unheard), tree_only=len(added), cause=cause, names=names)
-
-
-def hidden_facts(difference: TreeDifference) -> dict[str, str]:
-    """Return the facts of the sentences about what is kept from agents that read the accessibility tree."""
-    return {"cause": difference.cause, "hidden": str(difference.dom_only), "total": str(difference.total)}
 
 
 async def _covered(visit: Visit, cover: Cover, outline: Outline) -> TaskResult:
@@ -121,6 +117,17 @@ async def pictures(visit: Visit) -> str:
     if counts.get("canvases"):
         parts.append(f"{count(counts['canvases'], 'canvas', 'canvases')} without text")
     return f"; there {'is' if parts[0].startswith('1 ') else 'are'} {' and '.join(parts)}" if parts else ""
+
+
+async def drawings(visit: Visit, about: str, *unsaid: re.Pattern[str]) -> str:
+    """Return what of the page is for eyes alone, where it should say something; as ``pictures`` does.
+
+    Pictures, what style sheets write that matches ``unsaid``, and what is drawn, by markup that matches ``about``.
+    """
+    for text in map(str, await visit.page.query("unsaid") or ()):
+        if any(pattern.search(text) for pattern in unsaid):
+            return f"; “{clean(text, 60)}” is left out of the accessibility tree"
+    return await pictures(visit) or str(await visit.page.query("drawn", about) or "")
 
 
 def items(visit: Visit, outline: Outline, *, main: bool = True, acting: bool = False) -> list[Node]:

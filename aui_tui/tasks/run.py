@@ -53,7 +53,7 @@ from aui_tui.tasks.offers import offer
 from aui_tui.tasks.outline import ENTRIES, Node
 from aui_tui.tasks.page import ACT, LOCKED, QUIET, Closed, Page, Stuck
 from aui_tui.tasks.proxy import Allowance, Usage
-from aui_tui.tasks.reading import hidden_facts, read
+from aui_tui.tasks.reading import read
 from aui_tui.tasks.searching import search, seeks
 from aui_tui.tasks.visit import Visit, ended, reasons
 from aui_tui.tasks.vocabulary import ADD, CONTACT, PRICE, price_key
@@ -293,10 +293,12 @@ class _Run:
         """Return ``ending``; not offered is said where reading and following worked on every page that was opened."""
         if ending.outcome != ABSENT and ending.reason != NO_WORD:
             return ending
-        had = next((node for node in visit.home.dom_only if SOUGHT[task](node)), None)
-        if visit.difference is not None and had is not None:
-            named = f" “{had.name}”" if had.name else ""
-            return ended("hidden", {**hidden_facts(visit.difference), "named": named}, node=had)
+        # one link that is left out may be an anchor of a heading
+        if visit.home.dom_only and (task != "follow" or visit.difference is not None):
+            home = await visit.here(visit.url)
+            hidden = await visit.kept_out(home, lambda apart: next(filter(SOUGHT[task], apart.nodes), None))
+            if hidden is not None:
+                return hidden
         if ending.outcome != ABSENT:
             return ending
         if task != "follow":

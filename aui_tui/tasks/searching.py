@@ -13,13 +13,13 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.fields import behind, disabled_field, field_of, opener, search_field
-from aui_tui.tasks.outline import ACTIONABLE, Node, Outline
+from aui_tui.tasks.outline import ACTIONABLE, ENTRIES, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck
-from aui_tui.tasks.pointing import by_mouse_alone, by_pointing
+from aui_tui.tasks.pointing import by_control, by_mouse_alone, by_pointing, does_something, pointable
 from aui_tui.tasks.reading import items, pictures
 from aui_tui.tasks.results import Hit, SearchResult, given_by_the_word, results
 from aui_tui.tasks.visit import Visit, ended
-from aui_tui.tasks.vocabulary import SEARCH, words
+from aui_tui.tasks.vocabulary import SAYS_SEARCH, SEARCH, words
 from aui_tui.text import clean, count
 
 NONSENSE: Final = "qzxvkj"
@@ -126,7 +126,7 @@ async def _without_word(visit: Visit) -> TaskResult:
     _, box, nameless = await search_field(visit, await visit.here(visit.url))
     if nameless is not None:
         return await visit.blame("search-unnamed", nameless)
-    return ended("search-no-query") if box is not None else await _no_field(visit)
+    return ended("search-no-query") if box is not None else await _no_field(visit, NONSENSE)
 
 
 def _controlled(visit: Visit, attempt: SearchResult, control: SearchResult) -> TaskResult | None:
@@ -183,6 +183,9 @@ async def _typed(visit: Visit, query: str) -> SearchResult | TaskResult:
         visit.step("found", nameless, note="a field without a name", mark="stuck", outline=before)
         return await visit.blame("search-unnamed", nameless)
     if box is None:
+        apart = await visit.kept_out(before, lambda seen: field_of(seen) or (_entry(seen) if page.touched else None))
+        if apart is not None:
+            return apart
         # what would have opened the search may need what was held back
         if any(request.own and request.sends for request in fence.held[begun:]):
             return ended("search-held", {"queries": "a word"})
@@ -298,12 +301,14 @@ async def _unlinked(visit: Visit, last: SearchResult) -> str:
         return ", for what appears is left out of the accessibility tree"
     had = {(node.role, node.text or node.name) for node in last.before.nodes}
     plain = (node for node in last.outline.nodes if not ACTIONABLE & {node.role, *node.path})
-    texts = ((node.text or node.name, node.pointer) for node in plain if (node.role, node.text or node.name) not in had)
-    fresh = {text: pointer for text, pointer in texts if last.query.casefold() in text.casefold()}
-    for text, pointer in list(fresh.items())[:MAX_CLICK_CHECKS]:
-        if pointer or await visit.page.inspect("reacts", text):
+    texts = ((node.text or node.name, node) for node in plain if (node.role, node.text or node.name) not in had)
+    fresh = {text: node for text, node in texts if last.query.casefold() in text.casefold()}
+    for text, node in list(fresh.items())[:MAX_CLICK_CHECKS]:
+        if node.pointer or await visit.page.inspect("reacts", text):
             return f"; “{clean(text, 60)}” takes a click but is not a link"
-    return ""
+    text, first = next(((text, node) for text, node in fresh.items() if node.ref), ("", None))
+    pressed = first is not None and await does_something(visit, first)
+    return f"; “{clean(text, 60)}” takes a click but is not a link" if pressed else ""
 
 
 async def _pinned(visit: Visit, last: SearchResult) -> str:
@@ -329,7 +334,7 @@ async def _by_address(visit: Visit, query: str) -> TaskResult:
     template = str(json.loads(match[1])) if match is not None else str(await visit.page.query("opensearch") or "")
     named = _TERM.sub(quote(query), template)
     if named == template:
-        return await _no_field(visit)
+        return await _no_field(visit, query)
     url = urljoin(visit.home.url, _OPTIONAL.sub("", named))
     if not visit.same_site(url):
         return ended("search-elsewhere")
@@ -343,7 +348,7 @@ async def _by_address(visit: Visit, query: str) -> TaskResult:
     return ended("search-nothing", {"queries": f"“{query}”"}, url=url)
 
 
-async def _no_field(visit: Visit) -> TaskResult:
+async def _no_field(visit: Visit, query: str) -> TaskResult:
     """Return the ending where no field, button or address for searching is named."""
     await visit.here(visit.url)  # what seemed to open the search may have led elsewhere
     for question, reason in (("search-fake", "search-no-role"), ("search-opener", "search-no-name")):
@@ -357,10 +362,43 @@ async def _no_field(visit: Visit) -> TaskResult:
     disabled = disabled_field(visit.home)
     if disabled is not None:
         return ended("search-disabled", node=disabled)
-    await visit.here(visit.url)
+    before = await visit.here(visit.url)
     hidden = await visit.page.inspect("hidden-search")
-    if hidden:
-        opener = str(hidden["opener"])
-        pointed = opener or await by_pointing(visit, "field", lambda shown: field_of(shown) is not None)
-        return ended("search-no-name" if pointed else "search-hidden", snippet=pointed)
-    return ended("search-absent")
+
+    def shows(shown: Outline) -> bool:
+        return field_of(shown) is not None or (bool(hidden) and _entry(shown) is not None and _entry(before) is None)
+
+    opener = str(hidden["opener"]) if hidden else ""
+    pointed = opener or await by_pointing(visit, "field", shows, SAYS_SEARCH)
+    if pointed and not opener and await by_control(visit, await visit.here(visit.url), shows) is not None:
+        return ended("search-hidden")
+    if pointed:
+        return ended("search-no-name", snippet=pointed)
+    typed = await _typed_by_mouse(visit, query)
+    if typed:
+        return ended("search-by-mouse", snippet=typed)
+    return ended("search-hidden" if hidden else "search-absent")
+
+
+def _entry(outline: Outline) -> Node | None:
+    return next((node for node in outline.of(*ENTRIES)), None)
+
+
+async def _typed_by_mouse(visit: Visit, query: str) -> str:
+    """Press what is no control, type and send ``query``; return the tag of what then searches for it."""
+    page, fence = visit.page, visit.page.fence
+    before = await visit.here(visit.url)
+    tags = await pointable(page, "field", SAYS_SEARCH)
+    await fence.shut()
+    for at, tag in enumerate(tags):
+        begun = len(fence.held)
+        if await page.pointed(at, press=True) is None or await page.query("writes"):
+            continue
+        await page.write(query)
+        await page.press("Enter")
+        await asyncio.sleep(SENT)
+        asked = any(quote(query) in held.url for held in fence.held[begun:])
+        if asked or results(await page.look(whole=False), query, before):
+            visit.step("typed", note=tag, mark="stuck", outline=page.outline)
+            return tag
+    return ""

@@ -190,6 +190,16 @@ class Visit:
         snippet = await self.page.snippet(node) if node is not None and node.ref else ""
         return ended(reason, facts, node, url, snippet)
 
+    async def kept_out(self, outline: Outline, sought: Callable[[Outline], Node | None]) -> TaskResult | None:
+        """Return the ending where what is ``sought`` is seen on the page and left out of the accessibility tree."""
+        apart, cause = await self.page.unheard(outline)
+        node = sought(apart)
+        if node is None:
+            return None
+        self.step("looked", node, note="which the accessibility tree leaves out", mark="stuck", outline=outline)
+        said = clean(node.name or node.text, 80)
+        return ended("hidden", {"cause": cause, "said": f" “{said}”" if said else ""}, node=node, url=outline.url)
+
     async def at_home_again(self, node: Node) -> Node | None:
         """Return ``node`` as it is on the homepage now, opened again where it was left or touched."""
         return _same(await self.here(self.url), node)

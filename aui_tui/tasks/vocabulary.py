@@ -48,6 +48,12 @@ ACCEPT: Final = _names("accept")
 DISMISS: Final = (REJECT, CLOSE, ACCEPT)
 CONSENT: Final = _names("consent")
 COMMITS: Final = _names("commits")
+SEARCH_MARKS: Final = "|".join(_table()["search_marks"])
+"""A pattern for the markup of a search."""
+SAYS_SEARCH: Final = f"{SEARCH.pattern}|{SEARCH_MARKS}"
+SAYS_CONTACT: Final = "|".join([CONTACT.pattern, REVEAL.pattern, *_table()["contact_marks"]])
+SAYS_PRICE: Final = "|".join(_table()["price_marks"])
+"""Patterns for what stands in a text or in its markup."""
 STOP: Final = frozenset(_table()["stop"])
 
 _CURRENCY: Final = (
