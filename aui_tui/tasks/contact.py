@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
@@ -96,24 +96,31 @@ async def _on_request(visit: Visit, outline: Outline, reached: Node | None = Non
         way, held = await _pressed(visit, button)
         if way or held:
             return ended("contact-done", {"way": way}, url=url) if way else ended("shut", node=button, url=url)
-    text = await by_mouse_alone(visit, await visit.here(url), REVEAL, CONTACT) if reached is not None else None
-    if text is not None:
-        return ended("contact-no-button", {"name": (text.text or text.name).strip()}, node=text, url=url)
     named = {node.name for node in outline.of("link", "button")}
 
     def shows(shown: Outline) -> bool:
         links = (node.name for node in shown.of("link", "button") if CONTACT.search(node.name))
         return _contact_in(shown) is not None or (reached is None and any(name not in named for name in links))
 
-    await visit.here(url)
-    pointed = await by_pointing(visit, "text", shows, SAYS_CONTACT)
-    if not pointed:
-        return None
-    other = await by_control(visit, await visit.here(url), shows)
+    ending = await _by_mouse(visit, await visit.here(url), shows, (CONTACT,) if reached is None else (REVEAL, CONTACT))
+    other = await by_control(visit, await visit.here(url), shows) if ending is not None else None
     if other is None:
-        return ended("contact-pointing", {"example": pointed}, url=url, snippet=pointed)
+        return ending
     way = await _way(visit, other[1], by_name=True)
     return ended("contact-done", {"way": way}, url=url) if way else ended("contact-hidden", {"name": other[0].name})
+
+
+async def _by_mouse(
+    visit: Visit, outline: Outline, shows: Callable[[Outline], bool], says: Sequence[re.Pattern[str]]
+) -> TaskResult | None:
+    """Return the ending where a mouse alone gets the contact of a page, which is open; None where it does not."""
+    text = await by_mouse_alone(visit, outline, *says)
+    if text is not None:
+        reason = "contact-no-button" if REVEAL in says else "contact-no-link"
+        return ended(reason, {"name": (text.text or text.name).strip()}, node=text, url=outline.url)
+    await visit.here(outline.url)
+    pointed = await by_pointing(visit, "text", shows, SAYS_CONTACT)
+    return ended("contact-pointing", {"example": pointed}, url=outline.url, snippet=pointed) if pointed else None
 
 
 def _contact_in(outline: Outline) -> Node | None:
@@ -225,10 +232,7 @@ async def _in_menu(visit: Visit) -> list[Node]:
 
 
 async def _no_contact(visit: Visit) -> TaskResult:
-    """Return the ending where no link leads to a contact: a name that only a mouse can press, a hidden link, none."""
-    node = await by_mouse_alone(visit, await visit.here(visit.url), CONTACT)
-    if node is not None:
-        return ended("contact-no-link", {"name": (node.text or node.name).strip()}, node=node)
+    """Return the ending where no link leads to a contact: a hidden link, or none."""
     await visit.here(visit.url)
     hidden = (name for name in await visit.page.query("hidden-controls") or () if CONTACT.search(name))
     name = next(hidden, "")

@@ -312,7 +312,7 @@ async def _lack(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str,
     if offer.price_unread and (control is not None or offer.declared or offer.unknown is not None):
         return "offer-price", control, {"pictures": offer.price_unread}
     if not offer.price:
-        drawn = await drawings(visit, SAYS_PRICE, PRICE) if offer.is_one else ""
+        drawn = await drawings(visit, SAYS_PRICE, PRICE) if offer.is_one and control is not None else ""
         if drawn or _COST.search(outline.jsonld):
             return "offer-price", control, {"pictures": drawn}
         pointed = await by_pointing(visit, "text", _shows_price, SAYS_PRICE) if control is not None else ""

@@ -9,6 +9,7 @@ import asyncio
 import re
 from collections.abc import Callable, Iterator
 from typing import Final
+from urllib.parse import urldefrag
 
 from aui_tui.tasks.outline import ACTIONABLE, TEXT, Node, Outline
 from aui_tui.tasks.page import LOOK, Page, Stuck, Untouched
@@ -19,8 +20,10 @@ SHORT: Final = 40
 """Characters of a text that may name a control."""
 MAX_LATER_WORDS: Final = 3
 """Words of such a text where what it is about does not come first."""
-MAX_PRESSES: Final = 6
+MAX_PRESSES: Final = 10
 """Controls that are pressed to see what they show."""
+MAX_FOCUSED: Final = 20
+"""Controls that are focused to see it."""
 ALONE: Final = 0.7
 """Seconds in which a page that changes by itself shows that it does."""
 
@@ -34,7 +37,8 @@ async def by_mouse_alone(visit: Visit, outline: Outline, *patterns: re.Pattern[s
     for node in texts:
         if await visit.page.inspect("reacts", (node.text or node.name).strip()):
             return node
-    tried = next((node for node in texts if node.ref and node.role != TEXT), None) if press else None
+    pressable = (node for node in texts if node.ref and (node.role != TEXT or node in outline.tree_only))
+    tried = next(pressable, None) if press else None
     return tried if tried is not None and await does_something(visit, tried) else None
 
 
@@ -133,14 +137,21 @@ async def by_control(
     Returns the control and the page then, what the tree leaves out too. ``but``: names of controls that are not meant.
     """
     page = visit.page
-    controls = [node for node in outline.pressable() if node.role != "link" or not node.url.startswith("http")]
-    named = [node for node in controls if node.name and node.ref and not node.disabled]
-    named = [node for node in named if not NEVER.search(node.name) and not but.search(node.name)]
+    named = [node for node in outline.pressable() if node.name and node.ref and not node.disabled]
+    here = urldefrag(outline.url)[0]
+    pressed = [node for node in named if node.role != "link" or urldefrag(node.url)[0] in (here, "", "javascript:")]
+    pressed = [node for node in pressed if not NEVER.search(node.name) and not but.search(node.name)]
     await page.fence.shut()
-    for node in named[:MAX_PRESSES]:
-        if not await page.click(node):
+    # the focus alone may show it
+    tries = [
+        *((page.focus, node) for node in named[:MAX_FOCUSED]),
+        *((page.click, node) for node in pressed[:MAX_PRESSES]),
+    ]
+    for act, node in tries:
+        if not await act(node):
             continue
-        await asyncio.sleep(LOOK)
+        if act == page.click:
+            await asyncio.sleep(LOOK)
         if not shows(await page.look(whole=False)):
             continue
         shown = await page.settle()

@@ -90,7 +90,7 @@ element => {
     label.tabIndex < 0 && !element.closest("[role=button],[role=radio],[role=checkbox],[role=switch]");
 }
 
-//: deep  The elements of the page that match, those of open shadow roots too.
+//: deep  The elements of the page that match, those of open shadow roots and of frames of the same origin too.
 (selector, from) => {
   const every = [];
   const walk = root => {
@@ -98,6 +98,7 @@ element => {
       if (every.length >= 5000) return;
       if (inner.matches(selector)) every.push(inner);
       if (inner.shadowRoot) walk(inner.shadowRoot);
+      if (inner.localName === "iframe" && inner.contentDocument) walk(inner.contentDocument);
     }
   };
   walk(from || document);
@@ -142,8 +143,8 @@ async () => {
   return was / innerHeight;
 }
 
-//: hand  Whether the mouse shows a hand over what a node of the tree alone stands for.
-node => ["pointer", "grab"].includes(getComputedStyle(node.nodeType === 3 ? node.parentElement : node).cursor)
+//: hand  Whether the mouse shows a hand over an element.
+element => ["pointer", "grab"].includes(getComputedStyle(element).cursor)
 
 //: closed  Whether a node lies in a closed shadow root.
 node => {
@@ -183,7 +184,10 @@ all => {
 element => element.cloneNode(false).outerHTML
 
 //: keep  Keep the element that this is asked of for the next question; written as a method, since it is called on it.
-function (key) { Object.defineProperty(globalThis, Symbol.for(key), { value: this, configurable: true }); }
+function (key) {
+  const value = this.nodeType === 3 ? this.parentElement : this;
+  Object.defineProperty(globalThis, Symbol.for(key), { value, configurable: true });
+}
 
 //: kept  The element that was kept.
 name => { const key = Symbol.for(name), kept = globalThis[key]; delete globalThis[key]; return kept || null; }
@@ -225,9 +229,12 @@ marks => {
   const shown = deep("*", main).filter(element => element.checkVisibility({ visibilityProperty: true }) && box(element).height >= 10 && !said(element) &&
     !element.closest("svg *,a[href],button,[role=button],nav,header,footer"));
   const named = element => !!element.closest("[aria-label]:not([aria-label='']),[title]:not([title=''])") || !!element.getAttribute("alt") || !!element.querySelector("title");
+  // several alike are decoration
+  const shaped = shown.filter(element => drawn(element) && !named(element) && !(element.textContent || "").trim() && (element.localName === "svg" || !element.children.length) &&
+    !element.closest("[aria-hidden=true],[role=presentation],[role=none]") && box(element).height >= 12 && box(element).height <= 80 &&
+    box(element).width >= 2 * box(element).height && box(element).width <= 400);
   const found = shown.find(element => ["id", "class", "itemprop"].some(key => about.test(element.getAttribute(key) || "")) && [element, ...element.querySelectorAll("*")].some(drawn)) ||
-    shown.find(element => drawn(element) && !named(element) && !(element.textContent || "").trim() && (element.localName === "svg" || !element.children.length) &&
-      box(element).height >= 12 && box(element).height <= 80 && box(element).width >= 2 * box(element).height && box(element).width <= 400);
+    (shaped.length === 1 && shaped[0]);
   return found ? `; what is drawn by ${found.cloneNode(false).outerHTML.slice(0, 100)} has no text` : "";
 }
 
@@ -473,7 +480,7 @@ element => [...element.options]
   const reacts = REACTS, hovers = HOVERS, operated = OPERATED, spoken = SPOKEN, ticks = TICKS, deep = DEEP;
   const box = element => element.getBoundingClientRect(), text = element => (element.textContent || "").trim();
   const away = element => !element.checkVisibility({ visibilityProperty: true });
-  const shown = element => element instanceof Element && element !== document.body && element !== document.documentElement && !away(element) &&
+  const shown = element => element.nodeType === 1 && !element.matches("body,html") && !away(element) &&
     box(element).width >= 8 && box(element).height >= 8 && box(element).right + scrollX > 0 && box(element).bottom + scrollY > 0;
   const icon = element => box(element).width <= 80 && box(element).height <= 80 && !text(element);
   const control = "a[href],button,input:not([type=hidden]),select,textarea";
@@ -497,7 +504,7 @@ element => [...element.options]
     const around = targets.slice(0, 40).flatMap(element => {
       let top = element;
       const above = node => node.parentElement || node.getRootNode().host;
-      while (above(top) && above(top) !== document.body && !shown(above(top))) top = above(top);
+      while (above(top) && !above(top).matches("body,html") && !shown(above(top))) top = above(top);
       return [top.previousElementSibling, top.nextElementSibling, above(top)].filter(beside => beside && free(beside));
     });
     const boxed = element => {
@@ -527,8 +534,13 @@ at => {
   const element = globalThis[Symbol.for("pointable")][at];
   element.scrollIntoView({ block: "center", behavior: "instant" });
   const box = element.getBoundingClientRect();
-  const x = box.left + box.width / 2, y = box.top + box.height / 2, hit = document.elementFromPoint(x, y);
+  let x = box.left + box.width / 2, y = box.top + box.height / 2;
+  const hit = element.ownerDocument.elementFromPoint(x, y);
   const own = element.localName === "label" || (element.contains(hit) && (OPERATED)(element));
+  for (let frame = element.ownerDocument.defaultView.frameElement; frame; frame = frame.ownerDocument.defaultView.frameElement) {
+    x += frame.getBoundingClientRect().left + frame.clientLeft;
+    y += frame.getBoundingClientRect().top + frame.clientTop;
+  }
   return [x, y, !!hit && !own && (OPERATED)(hit)];
 }
 

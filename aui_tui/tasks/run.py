@@ -293,8 +293,8 @@ class _Run:
         """Return ``ending``; not offered is said where reading and following worked on every page that was opened."""
         if ending.outcome != ABSENT and ending.reason != NO_WORD:
             return ending
-        # one link that is left out may be an anchor of a heading
-        if visit.home.dom_only and (task != "follow" or visit.difference is not None):
+        # one link that is left out may be the anchor of a heading, or the picture of an item
+        if visit.home.dom_only and (task not in ("follow", "offer") or visit.difference is not None):
             home = await visit.here(visit.url)
             hidden = await visit.kept_out(home, lambda apart: next(filter(SOUGHT[task], apart.nodes), None))
             if hidden is not None:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Final
@@ -349,8 +350,24 @@ async def _by_address(visit: Visit, query: str) -> TaskResult:
 
 
 async def _no_field(visit: Visit, query: str) -> TaskResult:
-    """Return the ending where no field, button or address for searching is named."""
-    await visit.here(visit.url)  # what seemed to open the search may have led elsewhere
+    """Return the ending where no field, button or address for searching is named.
+
+    What a mouse alone opens accuses nobody where a control with a name that is unknown here opens a field too.
+    """
+    before = await visit.here(visit.url)  # what seemed to open the search may have led elsewhere
+    hidden = await visit.page.inspect("hidden-search")
+
+    def shows(shown: Outline) -> bool:
+        return field_of(shown) is not None or (bool(hidden) and _entry(shown) is not None and _entry(before) is None)
+
+    ending = await _by_eye(visit, shows, str(hidden["opener"]) if hidden else "", query)
+    if ending is not None and await by_control(visit, await visit.here(visit.url), shows) is None:
+        return ending
+    return ended("search-hidden" if hidden or ending is not None else "search-absent")
+
+
+async def _by_eye(visit: Visit, shows: Callable[[Outline], bool], opener: str, query: str) -> TaskResult | None:
+    """Return the ending where a person sees a search that an agent by role and name does not find; None without one."""
     for question, reason in (("search-fake", "search-no-role"), ("search-opener", "search-no-name")):
         snippet = str(await visit.page.inspect(question) or "")
         if snippet:
@@ -362,22 +379,12 @@ async def _no_field(visit: Visit, query: str) -> TaskResult:
     disabled = disabled_field(visit.home)
     if disabled is not None:
         return ended("search-disabled", node=disabled)
-    before = await visit.here(visit.url)
-    hidden = await visit.page.inspect("hidden-search")
-
-    def shows(shown: Outline) -> bool:
-        return field_of(shown) is not None or (bool(hidden) and _entry(shown) is not None and _entry(before) is None)
-
-    opener = str(hidden["opener"]) if hidden else ""
+    await visit.here(visit.url)
     pointed = opener or await by_pointing(visit, "field", shows, SAYS_SEARCH)
-    if pointed and not opener and await by_control(visit, await visit.here(visit.url), shows) is not None:
-        return ended("search-hidden")
     if pointed:
         return ended("search-no-name", snippet=pointed)
     typed = await _typed_by_mouse(visit, query)
-    if typed:
-        return ended("search-by-mouse", snippet=typed)
-    return ended("search-hidden" if hidden else "search-absent")
+    return ended("search-by-mouse", snippet=typed) if typed else None
 
 
 def _entry(outline: Outline) -> Node | None:
