@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 from collections.abc import Iterator
 
 import pytest
@@ -29,14 +28,6 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--hypothesis-profile"):
         none = vars(providers).get("_local_constants")
         vars(providers)["_get_local_constants"] = lambda: none
-
-
-def pytest_runtest_teardown() -> None:
-    """Let a server's log end with its test: its thread would write what is left between the dots of the next."""
-    if "aui_tui.web.log" in sys.modules:
-        from aui_tui.web.log import output
-
-        output.flush(5)
 
 
 @pytest.fixture(scope="session")

@@ -84,7 +84,7 @@ def test_several_server_processes_start_without_them(planted: Path) -> None:
 
         def answers() -> bool:
             with suppress(httpx.TransportError):
-                return httpx.get(f"{address}/healthz", trust_env=False).status_code == 200
+                return httpx.get(f"{address}/healthz", trust_env=False, verify=False).status_code == 200
             return False
 
         eventually(answers, 90)
