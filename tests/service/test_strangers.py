@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import ssl
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx
@@ -22,8 +22,13 @@ from tests.cli.runner import aui
 from tests.loopback import QuietHandler, listening
 from tests.service.test_serve import Served, served
 
-HOST = "shop.oak-and-thread.com"
+PLACES = ("first", "second", "third", "fourth")
+"""Shops of one server, one for each test, so that no test finds the cards of another."""
 TRUST = {"AUI_TUI_CACERT": "ca.pem"}
+
+
+def shop_at(place: str) -> str:
+    return f"{place}.oak-and-thread.com"
 
 
 def titled(title: str) -> type[QuietHandler]:
@@ -39,17 +44,39 @@ def titled(title: str) -> type[QuietHandler]:
     return Handler
 
 
-@contextmanager
-def shop(home: Path) -> Iterator[tuple[str, ...]]:
-    """Yield the rules that lead to a shop on port 443, and to a default page on port 80."""
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the program, with the certificate that it trusts."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def rules(home: Path) -> Iterator[tuple[str, ...]]:
+    """The rules that lead to shops on port 443, and to a default page on port 80."""
     authority, context = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert(HOST).configure_cert(context)
+    authority.issue_cert(*map(shop_at, PLACES)).configure_cert(context)
     authority.cert_pem.write_to_path(str(home / "ca.pem"))
-    with ExitStack() as stack:
-        tls = stack.enter_context(listening(titled("The shop"), context)).server_port
-        plain = stack.enter_context(listening(titled("Default page"))).server_port
-        rules = (f"{HOST}:443:127.0.0.1:{tls}", f"{HOST}:80:127.0.0.1:{plain}")
-        yield tuple(word for rule in rules for word in ("--connect-to", rule))
+    with listening(titled("The shop"), context) as tls, listening(titled("Default page")) as plain:
+        ports = {443: tls.server_port, 80: plain.server_port}
+        yield tuple(
+            word
+            for place in PLACES
+            for port, to in ports.items()
+            for word in ("--connect-to", f"{shop_at(place)}:{port}:127.0.0.1:{to}")
+        )
+
+
+@pytest.fixture
+def trusting(home: Path, tmp_path: Path) -> Path:
+    """A folder of the program that holds nothing but the certificate."""
+    shutil.copy(home / "ca.pem", tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def running(home: Path, rules: tuple[str, ...]) -> Iterator[Served]:
+    with served(home, *rules, env=TRUST) as running:
+        yield running
 
 
 def asked(running: Served, url: str) -> tuple[str, str]:
@@ -59,37 +86,45 @@ def asked(running: Served, url: str) -> tuple[str, str]:
     return answer.json()["human_title"], answer.headers["cache-status"].partition("; ")[2][:3]
 
 
-@pytest.mark.parametrize("first", [HOST, f"https://{HOST}", f"http://{HOST}"])
-def test_a_visitor_replaces_no_card_by_the_page_of_another_port(tmp_path: Path, first: str) -> None:
-    with shop(tmp_path) as rules, served(tmp_path, *rules, env=TRUST) as running:
-        for url in (first, HOST, f"http://{HOST}"):
-            asked(running, url)
-        assert asked(running, HOST) == ("The shop", "hit")
-        assert asked(running, f"http://{HOST}:80") == ("Default page", "hit")
-        card = running.get(f"/api/site/{HOST}.json").json()
-        assert card["human_title"] == "The shop"
-        [row] = running.get("/api/index.json").json()["ranked"]
-        assert (row["host"], row["scanned_at"]) == (HOST, card["scanned_at"])
-        assert card["grade"] in re.sub("<[^>]*>", " ", running.get(f"/badge/{HOST}.svg").text)
-    assert json.loads(aui(tmp_path, "site", HOST, "--json").out)["human_title"] == "The shop"
+@pytest.mark.parametrize(
+    ("place", "scheme"), [("first", ""), ("second", "https://"), ("third", "http://")], ids=["host", "https", "http"]
+)
+def test_a_visitor_replaces_no_card_by_the_page_of_another_port(
+    home: Path, running: Served, place: str, scheme: str
+) -> None:
+    host = shop_at(place)
+    for url in (scheme + host, host, f"http://{host}"):
+        asked(running, url)
+    assert asked(running, host) == ("The shop", "hit")
+    assert asked(running, f"http://{host}:80") == ("Default page", "hit")
+    card = running.get(f"/api/site/{host}.json").json()
+    assert card["human_title"] == "The shop"
+    [row] = [row for row in running.get("/api/index.json").json()["ranked"] if row["host"].startswith(place)]
+    assert (row["host"], row["scanned_at"]) == (host, card["scanned_at"])
+    assert card["grade"] in re.sub("<[^>]*>", " ", running.get(f"/badge/{host}.svg").text)
+    assert json.loads(aui(home, "site", host, "--json").out)["human_title"] == "The shop"
 
 
-def test_a_visitor_lists_no_host_by_the_page_of_another_port(tmp_path: Path) -> None:
-    with shop(tmp_path) as rules, served(tmp_path, *rules, env=TRUST) as running:
-        assert asked(running, f"http://{HOST}") == ("Default page", "fwd")
-        assert running.get("/api/index.json").json()["ranked"] == []
-        assert running.get(f"/api/site/{HOST}.json").status_code == 404
-        assert asked(running, HOST) == ("The shop", "fwd")
-        assert [row["host"] for row in running.get("/api/index.json").json()["ranked"]] == [HOST]
+def listed(running: Served) -> list[str]:
+    return [row["host"] for row in running.get("/api/index.json").json()["ranked"]]
 
 
-def test_an_owners_look_at_staging_is_not_the_card_of_the_shop(tmp_path: Path) -> None:
-    with shop(tmp_path) as rules:
-        with served(tmp_path, *rules, env=TRUST) as running:
-            asked(running, HOST)
-        staging = (f"http://{HOST}", *rules)
-        assert json.loads(aui(tmp_path, "scan", *staging, "--json", "-q").out)["human_title"] == "Default page"
-    assert json.loads(aui(tmp_path, "site", HOST, "--json").out)["human_title"] == "The shop"
+def test_a_visitor_lists_no_host_by_the_page_of_another_port(running: Served) -> None:
+    host = shop_at("fourth")
+    assert asked(running, f"http://{host}") == ("Default page", "fwd")
+    assert host not in listed(running)
+    assert running.get(f"/api/site/{host}.json").status_code == 404
+    assert asked(running, host) == ("The shop", "fwd")
+    assert host in listed(running)
+
+
+def test_an_owners_look_at_staging_is_not_the_card_of_the_shop(trusting: Path, rules: tuple[str, ...]) -> None:
+    host = shop_at("first")
+    with served(trusting, *rules, env=TRUST) as running:
+        asked(running, host)
+    done = aui(trusting, "scan", f"http://{host}", *rules, "--json", "-q")
+    assert json.loads(done.out)["human_title"] == "Default page"
+    assert json.loads(aui(trusting, "site", host, "--json").out)["human_title"] == "The shop"
 
 
 def test_a_record_from_the_future_is_refused_on_import(tmp_path: Path) -> None:
@@ -107,18 +142,20 @@ def test_a_record_from_the_future_is_refused_on_import(tmp_path: Path) -> None:
     assert [row["host"] for row in listed["ranked"]] == ["in-time.example"]
 
 
-def test_head_starts_no_scan_and_answers_from_what_is_kept(tmp_path: Path) -> None:
-    with shop(tmp_path) as rules, served(tmp_path, *rules, env=TRUST) as running:
-        address = f"{running.url}/api/scan?url={HOST}"
+def test_head_starts_no_scan_and_answers_from_what_is_kept(home: Path, tmp_path: Path, rules: tuple[str, ...]) -> None:
+    host = shop_at("first")
+    (tmp_path / "ca.pem").write_bytes((home / "ca.pem").read_bytes())
+    with served(tmp_path, *rules, env=TRUST) as running:
+        address = f"{running.url}/api/scan?url={host}"
         for _ in range(12):
             assert _head(address) == (404, "")
         assert _head(address + "&force=true") == (404, "")
         assert running.get("/api/index.json").json()["ranked"] == []
-        got = running.get(f"/api/scan?url={HOST}", headers={"Accept-Encoding": "identity"})
+        got = running.get(f"/api/scan?url={host}", headers={"Accept-Encoding": "identity"})
         assert got.headers["ratelimit"].startswith('"scan";r=9;')
         for extra in ("", "&force=true"):
             assert _head(address + extra) == (200, got.headers["content-length"])
-        assert running.get(f"/api/scan?url={HOST}").headers["ratelimit"].startswith('"scan";r=9;')
+        assert running.get(f"/api/scan?url={host}").headers["ratelimit"].startswith('"scan";r=9;')
 
 
 def _head(address: str) -> tuple[int, str]:
