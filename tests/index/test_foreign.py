@@ -17,8 +17,9 @@ from aui_tui.errors import ConfigError, NeverScanned, Unavailable
 from aui_tui.index import database
 from aui_tui.index.store import Store
 from aui_tui.model.card import stamp
+from aui_tui.model.codec import encode_card
 from aui_tui.model.query import Query
-from tests.cli.runner import ROOT, aui
+from tests.cli.runner import ROOT, here
 from tests.index.clock import NOW
 from tests.index.test_store import DAY, scan
 
@@ -68,7 +69,7 @@ def test_a_file_that_is_no_index_is_said_in_a_sentence(file: Path, statements: t
     assert time.monotonic() - began < database.LONGEST
     with closing(sqlite3.connect(file)) as db:
         assert db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] > 3
-    done = aui(file.parent.parent, "index")
+    done = here(file.parent.parent, "index")
     assert (done.code, done.out) == (2, "")
     assert "is not an index of this program" in done.err
     assert "Traceback" not in done.err
@@ -186,11 +187,11 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 from aui_tui.index.store import Store
 from aui_tui.errors import Unavailable
 from aui_tui.model.query import Query
-from tests.index.test_store import scan
+from aui_tui.model.codec import decode_card
 store = Store(Path(sys.argv[1]))
 print(len(store.index(Query.of(line="example")).ranked), store.get("b.example").card.host)
 try:
-    store.put(*scan("d.example"))
+    store.put(decode_card(sys.stdin.buffer.read()), None)
 except Unavailable as error:
     print(error)
 """
@@ -200,7 +201,13 @@ except Unavailable as error:
 def test_while_the_disk_is_full_the_index_is_read(file: Path) -> None:
     """No file may grow: neither the log nor the file beside it that tells where things are in the log."""
     done = subprocess.run(
-        [sys.executable, "-c", FULL, str(file)], capture_output=True, text=True, cwd=ROOT, timeout=120, check=False
+        [sys.executable, "-c", FULL, str(file)],
+        input=encode_card(scan("d.example")[0]).decode(),
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=120,
+        check=False,
     )
     lines = done.stdout.splitlines()
     assert lines[:1] == ["3 b.example"], done.stderr
@@ -219,10 +226,11 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
 from aui_tui.index.store import Store
 from aui_tui.errors import Unavailable
-from tests.index.test_store import scan
+from aui_tui.model.codec import decode_card
+card = decode_card(sys.stdin.buffer.read())
 for _ in range(2):
     try:
-        Store(Path(sys.argv[1])).put(*scan("d.example"))
+        Store(Path(sys.argv[1])).put(card, None)
     except Unavailable as error:
         print(error)
 """
@@ -233,7 +241,8 @@ for _ in range(2):
 def test_an_index_that_a_full_disk_cut_off_at_its_beginning_is_begun_again(tmp_path: Path, room: int) -> None:
     path = tmp_path / "index.db"
     words = [sys.executable, "-c", BEGUN, str(path), str(room)]
-    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, timeout=120, check=False)
+    card = encode_card(scan("d.example")[0]).decode()
+    done = subprocess.run(words, input=card, capture_output=True, text=True, cwd=ROOT, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 2
     with closing(Store(path)) as store:
