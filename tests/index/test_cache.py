@@ -19,7 +19,7 @@ from aui_tui.errors import Unavailable
 from aui_tui.index.cache import Leases, QuotaStore, RecentScans, SharedCache
 from tests.index.clock import Clock
 from tests.index.locked import locked
-from tests.index.test_store import scan
+from tests.index.scans import scan
 
 
 @pytest.fixture

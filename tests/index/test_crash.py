@@ -15,7 +15,7 @@ from aui_tui.index.cache import QuotaStore, RecentScans, SharedCache
 from aui_tui.index.store import Store
 from aui_tui.index.upkeep import examine
 from aui_tui.model.query import Query
-from tests.index.test_store import scan
+from tests.index.scans import scan
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,7 +23,8 @@ WRITE = """
 import sys, time
 from pathlib import Path
 from aui_tui.index.store import Store
-from tests.index.test_store import NOW, scan
+from tests.index.clock import NOW
+from tests.index.scans import scan
 time.time = lambda: NOW
 store = Store(Path(sys.argv[1]))
 number = int(sys.argv[2])
@@ -39,7 +40,8 @@ import sys, time
 from pathlib import Path
 from aui_tui.index.cache import QuotaStore, RecentScans, SharedCache
 from aui_tui.index.store import Store
-from tests.index.test_store import NOW, scan
+from tests.index.clock import NOW
+from tests.index.scans import scan
 time.time = lambda: NOW
 folder = Path(sys.argv[1])
 shared, store = SharedCache(folder / "cache"), Store(folder / "index.db")

@@ -21,7 +21,7 @@ from aui_tui.model.codec import encode_card
 from aui_tui.model.query import Query
 from tests.cli.runner import ROOT, here
 from tests.index.clock import NOW
-from tests.index.test_store import DAY, scan
+from tests.index.scans import DAY, scan
 
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS id, 'h' AS host FROM n"
 

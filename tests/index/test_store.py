@@ -7,7 +7,6 @@ import sqlite3
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
-from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -25,33 +24,15 @@ from aui_tui.index.store import Store
 from aui_tui.index.upkeep import examine
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.methods import REVISION
-from aui_tui.model.observations import Exchange, FileFacts, Observations
+from aui_tui.model.observations import Observations
 from aui_tui.model.query import Query
 from aui_tui.model.report import HostReport
 from tests.cards import SAMPLES, cards
 from tests.index.clock import NOW, Clock
 from tests.index.locked import locked
+from tests.index.scans import DAY, scan
 from tests.matching import ordered
 from tests.strategies import observations
-
-DAY = 86400.0
-
-
-@cache
-def scan(
-    host: str = "shop.example", at: float = NOW, *, status: int = 200, llms: bool = False, dead: bool = False
-) -> tuple[ReportCard, Observations]:
-    names = ("browser", "agent_01", "agent_02", "agent_03", "agent_04", "robots")
-    found = Observations(
-        host=host,
-        input_host=host,
-        origin=f"https://{host}",
-        scanned_at=stamp(at),
-        elapsed_ms=10,
-        exchanges=tuple(Exchange(name=name, url=f"https://{host}/", status=0 if dead else status) for name in names),
-        files=FileFacts(llms=llms),
-    )
-    return grade_card(found, labels=Labels(category="Tech")), found
 
 
 def hosts(store: Store, line: str = "") -> list[str]:

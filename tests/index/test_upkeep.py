@@ -14,7 +14,7 @@ from aui_tui.index.upkeep import backup, examine
 from aui_tui.model.query import Query
 from tests.cards import SAMPLES
 from tests.index.clock import NOW
-from tests.index.test_store import DAY, scan
+from tests.index.scans import DAY, scan
 
 HOSTS = [f"host{number}.example" for number in range(120)]
 

@@ -20,7 +20,7 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.surfaces import SURFACES
 from tests.cards import SAMPLES
 from tests.index.clock import NOW
-from tests.index.test_store import DAY, scan
+from tests.index.scans import DAY, scan
 
 LATEST = {card.host: card for card in (*SAMPLES, scan("down.example", dead=True)[0], scan("shop.test", llms=True)[0])}
 EARLIER = scan("shop.test", NOW - DAY)

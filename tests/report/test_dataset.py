@@ -11,7 +11,8 @@ from aui_tui.model.visits import Visits
 from aui_tui.report.data import card_columns
 from aui_tui.service.local import LocalService
 from tests.cli.runner import aui
-from tests.index.test_store import NOW, scan
+from tests.index.clock import NOW
+from tests.index.scans import scan
 from tests.visits.records import verified, visits
 
 HOUR = 3600.0

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 
 import pytest
+import pytest_asyncio
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.observations import Observations
@@ -20,10 +21,13 @@ from aui_tui.tasks.browser_control import InstalledChromium
 from tests.faults.authority import Authority
 from tests.faults.site import AGENTS, GOOD, PAGE, QUICK, TITLE, Asked, Site, answer, good
 
-pytestmark = pytest.mark.skipif(bool(InstalledChromium().missing), reason="no Chromium is installed")
+pytestmark = [
+    pytest.mark.skipif(bool(InstalledChromium().missing), reason="no Chromium is installed"),
+    pytest.mark.asyncio(loop_scope="module"),
+]
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def real() -> AsyncIterator[InstalledChromium]:
     """The installed Chromium."""
     browser = InstalledChromium()

@@ -22,8 +22,8 @@ from aui_tui.model.report import HostReport
 from aui_tui.service import importer
 from aui_tui.service.importer import ImportResult, read, take_records
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, encode_index, published
-from tests.index.clock import Clock
-from tests.index.test_store import NOW, scan
+from tests.index.clock import NOW, Clock
+from tests.index.scans import scan
 
 
 @pytest.fixture

@@ -89,8 +89,8 @@ Ask = Callable[..., tuple[str, int]]
 @pytest.fixture(scope="module")
 def ask() -> Iterator[Ask]:
     """What a client in a process of its own says of the pieces of an answer, and by how many MiB it grew at most."""
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen([sys.executable, "-c", MEASURE], **pipes) as client:
+    words, pipe = [sys.executable, "-c", MEASURE], subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True) as client:
 
         def asked(pieces: Iterator[bytes], coding: str = "") -> tuple[str, int]:
             with sending(pieces, coding) as url:
