@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -39,22 +39,20 @@ def schema() -> tuple[Statement, ...]:
 
 
 def shape(db: sqlite3.Connection) -> dict[str, str]:
-    """Return what a file is made of: for a table its columns, for the rest the SQL."""
-    parts = {}
-    for kind, name, sql in db.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall():
-        if kind == "table" and "VIRTUAL" not in sql.upper().split("(")[0]:
-            sql = str(db.execute("SELECT name, type, hidden FROM pragma_table_xinfo(?)", (name,)).fetchall())
-        parts[f"{kind} {name}"] = sql
-    return parts
+    """Return the statement of each part of a file, by its kind and name."""
+    parts = db.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
+    return {f"{kind} {name}": _bare(sql) for kind, name, sql in parts}
 
 
 @cache
 def ours() -> dict[str, str]:
-    """Return what an index of this version is made of."""
-    with closing(sqlite3.connect(":memory:")) as db:
-        for part in schema():
-            db.execute(part.sql)
-        return shape(db)
+    """Return the statement of each part of an index of this version, by its kind and name."""
+    return {f"{part.kind} {part.name}": _bare(part.sql) for part in schema() if part.kind}
+
+
+def _bare(sql: str) -> str:
+    """Return a statement without its comments and line breaks, as SQLite keeps both."""
+    return " ".join(re.sub("--.*", "", sql).split())
 
 
 def is_ours(name: str, made: str) -> bool:
