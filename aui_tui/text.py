@@ -25,7 +25,6 @@ JOINERS: Final = "\u200c\u200d"
 _FORBIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _MARK_CATEGORIES: Final = frozenset({"Mn", "Me", "Mc"})
 _SOFT_HYPHEN: Final = 0xAD
-_JOINER: Final = re.compile(f"[{JOINERS}]")
 _FIRST_EMOJI: Final = "\u2190"
 """The first symbol that emoji are made of: an arrow."""
 
@@ -58,12 +57,9 @@ _LINE: Final = _Table(frozenset(JOINERS))
 _BLOCK: Final = _Table(frozenset("\n" + JOINERS))
 
 
-_LOG_IN: Final = re.compile(r"(^|//)[^/?#]*@")
-
-
 def without_log_in(address: str) -> str:
     """Return what was given as an address without a user name and password, for a message: none repeats them."""
-    return _LOG_IN.sub(r"\1…@", address)
+    return re.sub(r"(^|//)[^/?#]*@", r"\1…@", address)
 
 
 def clean(text: str | BaseException | PurePath, limit: int | None = None, *, block: bool = False) -> str:
@@ -88,16 +84,15 @@ def clean(text: str | BaseException | PurePath, limit: int | None = None, *, blo
     if not (text.isascii() and text.isprintable()):
         text = _limit_marks(text.translate(_BLOCK if block else _LINE))
         if any(joiner in text for joiner in JOINERS):
-            text = _JOINER.sub(_between, text)
+            text = re.sub(f"[{JOINERS}]", _between, text)
     if limit is not None and (cut or len(text) > limit):
         text = text[: max(limit - 1, 0)].rstrip(" " + JOINERS) + ELLIPSIS if limit > 0 else ""
     return text
 
 
-_MARKS: Final = re.compile(
-    rb"(?:\A|(?<=[\r\n]))(?P<indent>[ \t]*+):(?=:[a-z])|\#(?=\#[a-z]*\[)|(?<=section)_(?=(?:start|end):)"
-    rb"|(?<=travis)_(?=(?:fold|time):)",
-    re.IGNORECASE,
+_MARKS: Final = (
+    rb"(?i)(?:\A|(?<=[\r\n]))(?P<indent>[ \t]*+):(?=:[a-z])|\#(?=\#[a-z]*\[)|(?<=section)_(?=(?:start|end):)"
+    rb"|(?<=travis)_(?=(?:fold|time):)"
 )
 """The first character of what build systems read as a command in the output of a job.
 
@@ -124,7 +119,7 @@ class BreakMarks:
         """Return the part of the held-back bytes and ``data`` that can be written now."""
         self._form = self._form or data.lstrip()[:1]
         start = b"" if self._line_began else b"-"
-        pending = _MARKS.sub(self._broken, start + self._held + data)[len(start) :]
+        pending = re.sub(_MARKS, self._broken, start + self._held + data)[len(start) :]
         end = max(len(pending) - _LONGEST, pending.rfind(b"\n") + 1)
         self._held = pending[end:]
         if end:

@@ -25,9 +25,7 @@ from aui_tui.model.surfaces import surface_called
 from aui_tui.model.vocabulary import NO_GRADE, UNITS
 from aui_tui.packaged import read_table
 
-_HOST: Final = re.compile(
-    r"(?:(https?)://)?((?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?)", re.ASCII
-)
+_HOST: Final = r"(?a:(?:(https?)://)?((?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?))"
 OF_OUTCOME: Final = MappingProxyType(
     {SERVED: "in", REFUSED: "refused", CHALLENGED: "challenged", INCONCLUSIVE: "unclear"}
 )
@@ -149,7 +147,7 @@ def origin(host: str) -> str:
 
     Empty for anything else, and for one with a port but without a scheme: the record does not say which.
     """
-    match = _HOST.fullmatch(host)
+    match = re.fullmatch(_HOST, host)
     if match is None or (match[3] and not match[1]):
         return ""
     return f"{match[1] or 'https'}://{match[2]}"
@@ -165,7 +163,7 @@ def address(host: str, observations: Observations | None) -> str:
 
 def web_address(text: str) -> str:
     """Return the address to open in a browser for a host or an address; empty for what is neither."""
-    match = _HOST.fullmatch(text)
+    match = re.fullmatch(_HOST, text)
     return f"{match[1] or 'https'}://{match[2]}/" if match is not None else ""
 
 

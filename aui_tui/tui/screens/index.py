@@ -71,6 +71,7 @@ class IndexScreen(DashboardScreen[None]):
         self._trail: list[tuple[Query, str]] = []
         """The queries before those that the overview has opened, each with the figure that was chosen there."""
         self._offered = not offer
+        self._drop_down = DropDown()
 
     def compose(self) -> ComposeResult:
         start(self, "list", self._read, self.state.query, self._host, ExitStack())  # while the widgets are made
@@ -78,13 +79,12 @@ class IndexScreen(DashboardScreen[None]):
 
     def inside(self) -> ComposeResult:
         with Horizontal(id="filters"):
-            yield QueryLine(self.state.query.line)
+            yield QueryLine(self.state.query.line, self._drop_down)
             yield Bar(lambda size: chips_line(self.state, size), id="chips")
         with Horizontal(id="body"):
             yield HostTable(self.context.clock, self.state)
             yield Static(id="empty", markup=False)
             yield PreviewPane(self.context)
-        yield DropDown()
         yield ScanPanel(self.context.clock)
 
     async def on_mount(self) -> None:
@@ -191,7 +191,7 @@ class IndexScreen(DashboardScreen[None]):
         """
         frame = ExitStack()
         frame.callback(self.check_idle)
-        frame.callback(self.call_after_refresh, self.query_one(DropDown).draw)
+        frame.callback(self.call_after_refresh, self._drop_down.draw)
         frame.enter_context(self.app.batch_update())
         self.set_timer(TOGETHER, frame.close)
         return frame
@@ -326,19 +326,19 @@ class IndexScreen(DashboardScreen[None]):
         if self.focused is not self.line:
             return
         self._problem = ""
-        self.query_one(DropDown).offer(choices(line))
+        self._drop_down.offer(choices(line))
         state = self.state.with_line(read_line(line).good)
         if state.query.terms != self.state.query.terms:
             self.become(state, keep=False)
         else:
             self.state = state
             self._redraw()
-            self.query_one(DropDown).draw()
+            self._drop_down.draw()
         start(self, "choices", self._count_choices, self.state.query)
 
     async def _count_choices(self, query: Query) -> None:
         """Say how many hosts each choice of the drop-down would leave."""
-        drop_down = self.query_one(DropDown)
+        drop_down = self._drop_down
         await asyncio.sleep(PAUSE)
         for choice in drop_down.completions[:SHOWN]:
             reading = read_line(choice.line)

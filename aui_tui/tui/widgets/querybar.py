@@ -144,7 +144,7 @@ class DropDown(OptionList):
 
     def draw(self) -> None:
         """Draw the choices with their counts."""
-        if self.completions or self.visible:
+        if self.is_attached and (self.completions or self.visible):
             self.visible = bool(self.completions)
             self.set_options([Option(self._row(choice)) for choice in self.completions])
             self.highlighted = self._place if self.completions else None
@@ -183,7 +183,7 @@ class QueryLine(Input):
             super().__init__()
             self.keep = keep
 
-    def __init__(self, value: str = "") -> None:
+    def __init__(self, value: str, drop_down: DropDown) -> None:
         super().__init__(
             value,
             placeholder="/ host or name",
@@ -192,11 +192,15 @@ class QueryLine(Input):
             select_on_focus=False,
             id="query",
         )
+        self.drop_down = drop_down
+        """The choices, which lie over the screen from the first visit on: the first frame needs none."""
 
     class Entered(Message):
         """The user went into the line."""
 
-    def on_focus(self) -> None:
+    async def on_focus(self) -> None:
+        if not self.drop_down.is_attached:
+            await self.screen.mount(self.drop_down)
         self.screen.add_class("-searching")
         self.cursor_position = len(self.value)
         self._offer(() if self.value else choices(""))
@@ -209,11 +213,6 @@ class QueryLine(Input):
     def _offer(self, completions: Sequence[Completion]) -> None:
         self.drop_down.offer(completions)
         self.drop_down.draw()
-
-    @property
-    def drop_down(self) -> DropDown:
-        """The choices, which lie over the screen."""
-        return self.screen.query_one(DropDown)
 
     def action_leave(self, keep: bool) -> None:
         entered = self.drop_down.entered
