@@ -367,12 +367,6 @@ def _blocks(card: ReportCard, name: str, observations: Observations | None) -> I
         yield _failed(gate, f"robots.txt does not disallow {label}, and it was not asked.")
 
 
-def robots_says(card: ReportCard, token: str) -> str:
-    """Return what robots.txt says of an agent or a crawler, in words; ``by *`` where the rule for all decides."""
-    policy = _policy(card, token)
-    return "told no by *" if policy == "unlisted" and card.wildcard_block else labels.policy(policy)
-
-
 def _findings(card: ReportCard, gates: Gates, accepted: Container[str]) -> Iterator[Failure]:
     if not gates.fail_on:
         return

@@ -24,7 +24,7 @@ from aui_tui.model.tasks import WHOLE
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import reads as readers
 from aui_tui.report.formats import ExportOptions, HostResult, Refusal
-from aui_tui.report.gates import GateOutcome, robots_says
+from aui_tui.report.gates import GateOutcome
 from aui_tui.report.words import agent_counts, declarations, page_access, who_gets_in
 from aui_tui.text import cells, clean, count
 
@@ -442,18 +442,23 @@ def every_agent(report: HostReport) -> Section | None:
     if report.card.unreachable:
         return None
     rows = agents.agent_rows(report.card, report.observations)
-    items = tuple(_agent(row) for row in rows)
+    items = tuple(agent_item(row) for row in rows)
     columns = ("Agent", "robots.txt says", "The site answers", "Verdict")
     return Section("agents", "Agents by name", agent_counts(rows), items, columns)
 
 
-def _agent(row: agents.AgentRow) -> Item:
-    rule = f" (line {row.line}: {clean(row.rule, 60)})" if row.line else ""
-    says = f"{row.robots}{rule}" if row.robots else "–"
+def agent_item(row: agents.AgentRow) -> Item:
+    """Return one agent or crawler: what robots.txt says, what the site answers, and so."""
     answer = (
         (str(row.status or "nothing") + (", challenged" if row.outcome == "challenged" else "")) if row.asked else "–"
     )
-    return Item((row.label, says, answer, row.verdict), row.verdict, key=row.key)
+    return Item((row.label, _robots_says(row), answer, row.verdict), row.verdict, key=row.key)
+
+
+def _robots_says(row: agents.AgentRow) -> str:
+    """Return what robots.txt says of an agent or a crawler, with the line that says it."""
+    rule = f" (line {row.line}: {clean(row.rule, 60)})" if row.line else ""
+    return f"{row.robots}{rule}" if row.robots else "–"
 
 
 def crawlers(report: HostReport) -> Section | None:
@@ -464,13 +469,13 @@ def crawlers(report: HostReport) -> Section | None:
     card = report.card
     if card.unreachable or not card.robots_known:
         return None
-    says_of = {crawler: robots_says(card, crawler.token) for crawler in registry().crawlers}
+    rows = agents.crawler_rows(card, report.observations)
     items = tuple(
         Item(
-            (crawler.token, crawler.purpose, says, "block" if says.startswith(agents.TOLD_NO) else "allow"),
-            key=crawler.token,
+            (row.token, crawler.purpose, _robots_says(row), "block" if row.verdict == agents.TOLD_NO else "allow"),
+            key=row.token,
         )
-        for crawler, says in says_of.items()
+        for crawler, row in zip(registry().crawlers, rows, strict=True)
     )
     text = "robots.txt alone decides: no crawler is asked. --must-serve and --must-block take these names and purposes."
     return Section("crawlers", "Allow or block", text, items, ("Crawler", "For", "robots.txt says", "Today"))

@@ -299,8 +299,7 @@ def agent_rows(state: CardState, report: HostReport, size: int) -> list[ListEntr
     others.sort(key=lambda item: (item.word == agents.NOT_ASKED, agents.WORST_FIRST.index(item.word)))
     out = table(section._replace(items=(first, *folded(others, state.unfolded))), size)
     if state.crawlers:
-        crawlers = agents.crawler_rows(report.card, report.observations)
-        items = tuple(Item((row.label, row.robots, "–", row.verdict), row.verdict, key=row.key) for row in crawlers)
+        items = tuple(sections.agent_item(row) for row in agents.crawler_rows(report.card, report.observations))
         rest = table(section._replace(items=items), size)[1:]
         out += [blank(), title("Crawlers, for training and search", "shown, not scored"), *rest]
     return out

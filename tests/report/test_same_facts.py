@@ -144,3 +144,18 @@ def test_path_rules_for_everybody_leave_an_agent_in(reports: dict[str, tuple[Hos
     for given in (report, alone):
         without = HostReport(card=given.card)
         assert words_of(without) == words_of(given), "the card alone says the same"
+
+
+@pytest.mark.parametrize(
+    ("site_name", "says"),
+    [("told no", "no"), ("paths for everybody", "part"), ("paths for one", "yes")],
+)
+def test_a_crawler_is_told_the_same_words_as_an_agent(
+    reports: dict[str, tuple[HostReport, Row]], site_name: str, says: str
+) -> None:
+    report, _ = reports[site_name]
+    parts = {part.name: part for part in sections(report)}
+    crawler = next(item for item in parts["crawlers"].items if item.key == "GPTBot")
+    assert crawler.cells[2].partition(" (line")[0] == says
+    assert crawler.cells[3] == ("block" if says == "no" else "allow")
+    assert says in {item.cells[1].partition(" (line")[0] for item in parts["agents"].items}
