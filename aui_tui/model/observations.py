@@ -535,7 +535,7 @@ def _readings(exchanges: Sequence[Exchange], arms: Sequence[Arm] = (), names: It
         own = {arm.name: arm.outcome for arm in arms if arm.agent == name}
         reading = read(browser, REFUSED if probe.dropped else probe.outcome, peer=peer, arms=shared | own)
         silent = probe.dropped and reading.outcome == REFUSED
-        readings[name] = reading._replace(matrix="untested") if silent else reading
+        readings[name] = msgspec.structs.replace(reading, matrix="untested") if silent else reading
     return readings
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import msgspec
 
@@ -37,7 +36,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     refusing: dict[str, int] = {}
 
 
-class Move(NamedTuple):
+class Move(msgspec.Struct, frozen=True):
     """A host whose score changed: what it was, and what it is. Where only one scan ran the tasks, both without."""
 
     host: str

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import unicodedata
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from aui_tui.text import cells
 
 
-class Sign(NamedTuple):
+class Sign(msgspec.Struct, frozen=True):
     """``sign`` and ``ascii``: one cell each. ``tone``: a stance in small letters, ``good``, ``warn``, ``critical``,
     ``muted`` or ``accent``; empty for plain."""
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 INCONCLUSIVE, CHALLENGED, REFUSED, SERVED = "inconclusive", "challenged", "refused", "served"
 """Outcomes of one homepage probe."""
@@ -48,7 +50,7 @@ _UNPROVEN: Final = frozenset({"", INCONCLUSIVE})
 NO_ARMS: Final[Mapping[str, frozenset[str]]] = MappingProxyType({})
 
 
-class Reading(NamedTuple):
+class Reading(msgspec.Struct, frozen=True):
     """What the answer to one agent means: ``outcome``, ``matrix`` verdict (empty: by robots.txt), and ``why``.
 
     ``why``: ``agrees`` (browser and agent are served), ``alone`` (served, the browser is not), ``greeting`` (the
@@ -63,7 +65,7 @@ class Reading(NamedTuple):
     why: str
 
 
-class VerdictRow(NamedTuple):
+class VerdictRow(msgspec.Struct, frozen=True):
     """One row: what browser, agent and arms may have got; ``peer``: whether another agent is served (None: either)."""
 
     browser: frozenset[str]
@@ -101,6 +103,6 @@ def read(browser: str, agent: str, *, peer: bool, arms: Mapping[str, str]) -> Re
         if fits and all(arms.get(arm, "") in allowed for arm, allowed in row.arms.items()):
             reading = row.reading
             if reading.outcome == REFUSED and agent == CHALLENGED:
-                return reading._replace(outcome=CHALLENGED, matrix="walled")
+                return msgspec.structs.replace(reading, outcome=CHALLENGED, matrix="walled")
             return reading
     raise AssertionError(browser, agent)

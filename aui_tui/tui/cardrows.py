@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from shlex import quote
 from typing import Final
 
+from msgspec.structs import replace
 from textual.content import Content
 
 from aui_tui.checks import BY_FIX
@@ -182,7 +183,7 @@ def _next(state: CardState, report: HostReport, size: int, margin: str) -> ListE
     step = next(item for item in sections.verdict(report).items if item.key == "next")
     words, fix = with_keys(step.text, tasks=state.tasks), state.fixes[0] if step.code and state.fixes else None
     if fix is None:
-        return paragraph(words, size, "", text(margin, ("Next  ", "muted")))._replace(key=NEXT)
+        return replace(paragraph(words, size, "", text(margin, ("Next  ", "muted"))), key=NEXT)
     gains = gain(report.card, fix.k)
     takes = BY_FIX[fix.k].takes if fix.k in BY_FIX else ""
     lead = text(margin, ("Next  ", "muted"))
@@ -190,7 +191,7 @@ def _next(state: CardState, report: HostReport, size: int, margin: str) -> ListE
     for form in (f"   {gains}   {takes}", f"  {gains}", ""):
         if cells(fix.title + form) <= room:
             return entry(lead, (fix.title, "strong"), (form, "good"), key=NEXT)
-    return paragraph(f"{fix.title}: {gains}", size, "strong", lead)._replace(key=NEXT)
+    return replace(paragraph(f"{fix.title}: {gains}", size, "strong", lead), key=NEXT)
 
 
 def opening(number: int, state: CardState) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -34,7 +34,7 @@ class Column(msgspec.Struct, frozen=True):
     most: int = 0
 
 
-class Cell(NamedTuple):
+class Cell(msgspec.Struct, frozen=True):
     """What a column says of a row, and its role."""
 
     text: str
@@ -194,7 +194,7 @@ def _stance(row: Row, _now: float) -> Cell:
 
 def _out(row: Row, _now: float) -> Cell:
     word, names = turned_away(row.verdicts)
-    mark, _, role = sign(word)
+    mark, role = sign(word).sign, sign(word).tone
     if len(names) < 2:
         return Cell(f"{mark} {names[0] if names else 'all'}", role)
     if word == "unclear":

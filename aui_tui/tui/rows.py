@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
+import msgspec
 from textual.content import Content
 
 from aui_tui.model.signs import sign
@@ -28,7 +29,7 @@ STYLES: Final = {
 """The style of each role that a text may have: a colour of the theme, read when it is drawn."""
 
 
-class Stop(NamedTuple):
+class Stop(msgspec.Struct, frozen=True):
     """A figure of a row: its key, and the characters from ``start`` up to ``end`` that it takes."""
 
     key: str
@@ -36,7 +37,7 @@ class Stop(NamedTuple):
     end: int
 
 
-class ListEntry(NamedTuple):
+class ListEntry(msgspec.Struct, frozen=True):
     """A row of a list; one with a ``key`` can be chosen. ``stops``: its figures, the first of which has that key."""
 
     content: Content

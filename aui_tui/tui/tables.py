@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from aui_tui.model.signs import sign
 from aui_tui.report.sections import Item, Layout, Section, bar_cells, layout
 from aui_tui.text import cells, fit
@@ -38,7 +40,7 @@ def table(section: Section, size: int) -> list[ListEntry]:
         out.append(entry((" " * margin + "  ".join((*heads, *extra)), "header")))
     for place, item in enumerate(section.items):
         row = _row(item, section, form, size, margin, bar)
-        out.append(row if opening else row._replace(key=item.key or f"{section.name} {place}"))
+        out.append(row if opening else replace(row, key=item.key or f"{section.name} {place}"))
     return out
 
 
@@ -62,8 +64,8 @@ def _row(item: Item, section: Section, form: Layout, size: int, margin: int, bar
     if not item.text:
         return row
     if beside:
-        return row._replace(content=hang(row.content, item.text, size, "muted" if columns else ""))
-    return row._replace(content=text(row.content, "\n", hang(" " * margin, item.text, size, "muted")))
+        return replace(row, content=hang(row.content, item.text, size, "muted" if columns else ""))
+    return replace(row, content=text(row.content, "\n", hang(" " * margin, item.text, size, "muted")))
 
 
 def drawn_bar(bar: Sequence[float], words: Sequence[str], size: int) -> list[Part]:

@@ -26,6 +26,7 @@ from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.codec import names_of
 from aui_tui.model.listing import Row
 from aui_tui.model.observations import REFUSED
+from aui_tui.model.overview import Move
 from aui_tui.model.query import CONTRADICTIONS, HAS, SORTS, VERDICT_WORDS, Field, Query, Term, fields
 from aui_tui.model.vocabulary import (
     CATEGORIES,
@@ -410,9 +411,9 @@ def test_changes_are_counted_from_the_last_scan_up_to_the_end_of_a_day() -> None
     with reports([*many, scanned("new.example", 9, score=70)]) as store:
         found = store.moves(Query(), "2026-11-04", 8)
         assert (found.risen, found.fallen, found.same, found.unknown) == (1, 0, 1, 1)
-        assert found.up == (("up.example", 20, 50),)
+        assert found.up == (Move("up.example", 20, 50),)
         found = store.moves(Query(), "2026-11-05", 8)
-        assert (found.up, found.down) == ((("up.example", 30, 50),), (("back.example", 90, 60),))
+        assert (found.up, found.down) == ((Move("up.example", 30, 50),), (Move("back.example", 90, 60),))
         assert store.moves(Query.of(line="back"), "2026-11-05", 8).risen == 0
         assert store.moves(Query(), "2026-10-31", 8).unknown == 3
         with pytest.raises(BadValue, match="2026-11-15"):

@@ -229,9 +229,9 @@ class HostTable(ScrollView, can_focus=True):
         cursor = self._ground + style(STYLES["found"]) + Style(reverse=True if self.app.no_color else None)
         ground = cursor if highlighted else self._ground
         segments = []
-        for words, role in cells:
-            plain = role == "chip" or (highlighted and role in PLAIN_HERE)
-            segments.append(Segment(words, (cursor if plain else ground + style(STYLES[role])).rich_style))
+        for part in cells:
+            plain = part.role == "chip" or (highlighted and part.role in PLAIN_HERE)
+            segments.append(Segment(part.text, (cursor if plain else ground + style(STYLES[part.role])).rich_style))
         return Strip(segments).adjust_cell_length(width, ground.rich_style)
 
     def _heading(self) -> list[Cell]:

@@ -101,8 +101,10 @@ def _stance(row: Row) -> Content:
     summary = row.summary
     if row.unreachable:
         return text(("– unreachable, not graded", "warn"))
-    mark, _, tone = sign(summary.stance)
-    return text((f"{mark} {summary.stance}", tone), "  ", (labels.score(summary.score, summary.grade), "strong"))
+    stance = sign(summary.stance)
+    return text(
+        (f"{stance.sign} {summary.stance}", stance.tone), "  ", (labels.score(summary.score, summary.grade), "strong")
+    )
 
 
 def _facts(summary: SiteSummary, now: float) -> ListEntry:
