@@ -15,6 +15,7 @@ from aui_tui.errors import BadValue, RecordError
 from aui_tui.index import compression
 from aui_tui.index.lists import filters, narrowed
 from aui_tui.index.rows import AGENTS, WORD_OF, verdicts_of
+from aui_tui.index.schema import AFTER, BEFORE, COMPARABLE, ROUTE
 from aui_tui.model.agents import TOLD_NO, UNCLEAR, gets_in, word_of
 from aui_tui.model.card import epoch_ms
 from aui_tui.model.decoding import from_json, to_json
@@ -31,15 +32,6 @@ EDGES: Final = 24
 WEEKS: Final = 12
 COMPARED: Final = 20_000
 """Hosts whose verdicts of an earlier scan are read at most, some forty microseconds each."""
-BEFORE, AFTER = (
-    f"CAST(CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN {scan}.score "
-    f"ELSE coalesce({scan}.plain, {scan}.score) END AS INTEGER)"
-    for scan in ("past", "now")
-)
-"""The scores of two scans as they compare: both without tasks where only one of the two ran them."""
-ROUTE: Final = "aside = (SELECT min(aside) FROM scan AS other WHERE other.site = scan.site)"
-"""The scans of a host among which its card and its history are."""
-COMPARABLE: Final = "now.method = past.method AND NOT now.unreachable AND NOT past.unreachable"
 PAIRS: Final = f"""
     SELECT site.host, {BEFORE}, {AFTER}, nullif(past.id, now.id), words
     FROM (SELECT id, host, at, words FROM site WHERE {{condition}}) AS site

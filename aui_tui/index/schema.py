@@ -1,4 +1,4 @@
-"""The tables of an index: the statements of ``schema.sql``, and whether a file is made of them."""
+"""The tables of an index: the statements of ``schema.sql``, whether a file is made of them, and which scans count."""
 
 from __future__ import annotations
 
@@ -13,6 +13,15 @@ import msgspec
 VERSION: Final = 1
 """Schema version of this program, kept in ``PRAGMA user_version``; a file of another version is refused."""
 TABLES: Final = ("site", "scan", "visits", "meta", "tally", "site_text")
+BEFORE, AFTER = (
+    f"CAST(CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN {scan}.score "
+    f"ELSE coalesce({scan}.plain, {scan}.score) END AS INTEGER)"
+    for scan in ("past", "now")
+)
+"""The scores of two scans as they compare: both without tasks where only one of the two ran them."""
+ROUTE: Final = "aside = (SELECT min(aside) FROM scan AS other WHERE other.site = scan.site)"
+"""The scans of a host among which its card and its history are."""
+COMPARABLE: Final = "now.method = past.method AND NOT now.unreachable AND NOT past.unreachable"
 
 
 class Statement(msgspec.Struct, frozen=True):

@@ -10,26 +10,28 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from aui_tui.errors import NeverScanned, NoCard, RecordError
-from aui_tui.index import compression, figures
+from aui_tui.index import compression
 from aui_tui.index.database import Database
-from aui_tui.index.figures import ROUTE
 from aui_tui.index.lists import FILLED, FUTURE_MS, NO_FACETS, RARE, IdWindow, facets, find_hosts, read_rows, unused
 from aui_tui.index.rows import COLUMNS, Packed, columns_of, search_text
+from aui_tui.index.schema import AFTER, BEFORE, COMPARABLE, ROUTE
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.decoding import to_json
 from aui_tui.model.listing import Facets, IndexView, Row
 from aui_tui.model.methods import REVISION
 from aui_tui.model.observations import Observations
-from aui_tui.model.overview import Moves, Overview
 from aui_tui.model.query import Query
 from aui_tui.model.report import HistoryPoint, HostReport
 from aui_tui.model.visits import Visits, decode_visits
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
+
+if TYPE_CHECKING:
+    from aui_tui.model.overview import Moves, Overview
 
 DAY_MS: Final = 86_400_000
 WEEK_MS: Final = 7 * DAY_MS
@@ -370,18 +372,24 @@ class Store:
 
     def overview(self, query: Query) -> Overview:
         """Return figures over the ranked rows of ``query``."""
+        from aui_tui.index.figures import overview  # a list is shown without them
+
         with self.database.reading() as db:
-            return figures.overview(db, query)
+            return overview(db, query)
 
     def moves(self, query: Query, since: str, most: int) -> Moves:
         """Return how the ranked hosts of ``query`` changed since the day ``since`` (see ``figures.moves``)."""
+        from aui_tui.index.figures import moves  # a list is shown without them
+
         with self.database.reading() as db:
-            return figures.moves(db, query, since, most)
+            return moves(db, query, since, most)
 
     def weeks(self, query: Query) -> dict[str, tuple[int, ...]]:
         """Return ``Moves.weeks`` for the ranked hosts of ``query``; empty where too many scans count."""
+        from aui_tui.index.figures import weeks  # a list is shown without them
+
         with self.database.reading() as db:
-            return figures.weeks(db, query, time.time())
+            return weeks(db, query, time.time())
 
 
 def _ranks(db: sqlite3.Connection) -> list[int]:
@@ -443,9 +451,9 @@ def _compare(db: sqlite3.Connection, site: int, latest: int) -> None:
     """Write the number of kept scans and the change of the score since the scan before, under the same method."""
     db.execute(
         f"UPDATE site SET scans = (SELECT count(*) FROM scan WHERE site = :site AND {ROUTE}), change = ("
-        f"SELECT {figures.AFTER} - {figures.BEFORE} FROM scan AS now, scan AS past WHERE now.site = :site "
+        f"SELECT {AFTER} - {BEFORE} FROM scan AS now, scan AS past WHERE now.site = :site "
         "AND now.at = :at AND past.site = :site AND past.at = "
         "(SELECT max(at) FROM scan WHERE site = :site AND at < :at AND dead = 0 AND aside = now.aside) "
-        f"AND {figures.COMPARABLE}) WHERE id = :site",
+        f"AND {COMPARABLE}) WHERE id = :site",
         {"site": site, "at": latest},
     )

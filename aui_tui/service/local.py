@@ -26,7 +26,6 @@ from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.methods import method as method_called
 from aui_tui.model.observations import BROWSER, Observations, Progress, no_progress
 from aui_tui.model.options import NOTHING_ACCEPTED, ORDINARY, Accepted, ScanOptions
-from aui_tui.model.overview import Moves, Overview
 from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
 from aui_tui.model.quota import Quota
@@ -40,6 +39,7 @@ from aui_tui.text import clean, count
 
 if TYPE_CHECKING:
     from aui_tui.index.cache import Leases, RecentScans
+    from aui_tui.model.overview import Moves, Overview
     from aui_tui.model.tasks import TaskProgress
     from aui_tui.scan.parser_process import ParserProcess
     from aui_tui.scan.policy import ScanPolicy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 from shlex import quote
-from typing import Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -13,13 +13,15 @@ from msgspec.structs import replace
 from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.listing import IndexView, Window
 from aui_tui.model.methods import METHODS
-from aui_tui.model.overview import Moves
 from aui_tui.model.points import Standing, by_harm
 from aui_tui.model.query import Query, Term, parse
 from aui_tui.model.report import HistoryPoint, HostReport
 from aui_tui.text import clean
 from aui_tui.tui.columns import Mode
 from aui_tui.tui.export import query_options
+
+if TYPE_CHECKING:
+    from aui_tui.model.overview import Moves
 
 
 class ListState(msgspec.Struct, frozen=True):
