@@ -201,7 +201,7 @@ except Unavailable as error:
 def test_while_the_disk_is_full_the_index_is_read(file: Path) -> None:
     """No file may grow: neither the log nor the file beside it that tells where things are in the log."""
     done = subprocess.run(
-        [sys.executable, "-c", FULL, str(file)],
+        [sys.executable, "-B", "-c", FULL, str(file)],
         input=encode_card(scan("d.example")[0]).decode(),
         capture_output=True,
         text=True,
@@ -240,7 +240,7 @@ for _ in range(2):
 @pytest.mark.parametrize("room", [0, 4096, 40_960])
 def test_an_index_that_a_full_disk_cut_off_at_its_beginning_is_begun_again(tmp_path: Path, room: int) -> None:
     path = tmp_path / "index.db"
-    words = [sys.executable, "-c", BEGUN, str(path), str(room)]
+    words = [sys.executable, "-B", "-c", BEGUN, str(path), str(room)]  # a cut .pyc would stay
     card = encode_card(scan("d.example")[0]).decode()
     done = subprocess.run(words, input=card, capture_output=True, text=True, cwd=ROOT, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
