@@ -14,12 +14,12 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 import msgspec
+from msgspec import UNSET
 
 from aui_tui import __version__
 from aui_tui.checks import BY_FIX, Check
 from aui_tui.checks.evidence import is_note, sentences
 from aui_tui.checks.wording import PLACE
-from aui_tui.model import points
 from aui_tui.model.agents import NOT_ASKED, SHUT, UNCLEAR, outcome_of_each
 from aui_tui.model.card import QUOTE, Finding, Recommendation, ReportCard
 from aui_tui.model.options import Acceptance
@@ -315,11 +315,16 @@ def _agents(report: HostReport) -> Iterator[Case]:
 
 
 def _checks(card: ReportCard) -> Iterator[Case]:
+    """Yield each check: it passes with all its points alone. A card of others has no ledger, and its fixes speak."""
     fix_by_key = {fix.k: fix for fix in card.recommendations}
+    entries = {} if card.ledger is UNSET else {entry.component: entry for entry in card.ledger.entries}
     for key, check in BY_FIX.items():
+        entry = entries.get(key)
         if fix := fix_by_key.get(key):
             yield Case("checks", check.label, "skipped", key, f"{fix.title} ({fix.pillar}: {gain(card, fix.k)})")
-        elif key == "wba" and not points.conclusive(card):
-            yield Case("checks", check.label, "error", key, "No probed agent got an answer.")
+        elif entry is not None and not entry.measured:
+            yield Case("checks", check.label, "skipped", key, f"Not measured. {entry.reason}")
+        elif entry is not None and entry.earned < entry.possible:
+            yield Case("checks", check.label, "skipped", key, entry.reason)
         else:
             yield Case("checks", check.label)

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft4Validator
 from msgspec.structs import replace
 
+from aui_tui.checks import BY_FIX
 from aui_tui.checks.scoring import grade_card
 from aui_tui.cli.output import located
 from aui_tui.model.card import ReportCard
@@ -136,6 +137,16 @@ def test_a_shut_out_agent_fails_a_silent_one_errs_and_open_advice_is_skipped() -
     assert found["checks llms.txt"] == "skipped"
     assert found["checks JSON-LD"] == "passed"
     assert found["gates fail-under"] == "failure"
+
+
+def test_a_check_that_was_not_measured_or_lacks_points_does_not_pass() -> None:
+    seen = site.wall_for_all()
+    card = grade_card(seen)
+    text = "".join(write_cards("junit", [HostReport(card=card, observations=seen)]))
+    (suite,) = ElementTree.fromstring(text)
+    skipped = {case.get("name"): case.findtext("skipped") for case in suite.iterfind("testcase[skipped]")}
+    assert {check.label for check in BY_FIX.values()} - {*skipped} == {BY_FIX["robots"].label}
+    assert skipped["JSON-LD"].startswith("Not measured. The homepage is behind a wall")
 
 
 def test_an_agent_has_the_verdict_and_the_reason_of_the_card() -> None:
