@@ -1,7 +1,6 @@
 """Errors in words for the user. Standard library only.
 
-Every error carries one clear sentence, the exit code of the command line and the HTTP status of the service
-(specification 4 and 7).
+Every error carries one clear sentence, the exit code of the command line and the HTTP status of the service.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ class AuiError(Exception):
 
 
 class InvalidHost(AuiError):
-    """The host or URL asked for cannot or must not be scanned (specification 7, status 400)."""
+    """The host or URL asked for cannot or must not be scanned (status 400)."""
 
     http_status = 400
     title = "Invalid host"
@@ -35,7 +34,7 @@ class PrivateHost(InvalidHost):
 
 
 class NeverScanned(AuiError):
-    """No card is stored for the host (specification 7, status 404)."""
+    """No card is stored for the host (status 404)."""
 
     exit_code = 3
     http_status = 404
@@ -55,7 +54,7 @@ class NoCard(NeverScanned):
 
 
 class RateLimited(AuiError):
-    """The client has used its scans of the last hour (specification 8, status 429).
+    """The client has used its scans of the last hour (status 429).
 
     ``retry_after`` is in whole seconds from now; ``reset_at`` is the wall-clock time of the next free slot in
     seconds since the epoch.
@@ -120,7 +119,7 @@ class BadValue(AuiError):
 
 
 class RecordError(AuiError):
-    """A record does not follow the specification; the sentence names the field."""
+    """A record does not follow its schema; the sentence names the field."""
 
     http_status = 502
     title = "Broken record"

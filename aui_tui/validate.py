@@ -1,4 +1,4 @@
-"""Validation of JSON texts as records of the specification."""
+"""Validation of JSON texts as records of the schemas."""
 
 from __future__ import annotations
 

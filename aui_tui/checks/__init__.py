@@ -72,7 +72,7 @@ def _by_fix(checks: Sequence[Check]) -> Mapping[str, Check]:
 
 
 BY_FIX: Final = _by_fix(CHECKS)
-"""All checks by recommendation key, in the order of the specification (2.6)."""
+"""All checks by recommendation key, in the order in which records name them."""
 
 
 def by_fix(key: str) -> Check:

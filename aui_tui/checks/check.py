@@ -165,13 +165,13 @@ class Advice(NamedTuple):
 class Check(ABC):
     """One scored component of a site, whole.
 
-    ``fix``: its key in the ledger, and of the recommendation that completes it (specification 2.6). ``label``: what
+    ``fix``: its key in the ledger, and of the recommendation that completes it. ``label``: what
     people call it. ``earns``: what earns the points, for the explanation of the method; ``{part}`` in it stands for the
     points ``part`` of what counts in part.
     ``lacking``: what it means that the fix is still to be made. ``title``: heading of the recommendation.
     ``takes``: the work of the fix as a time, for somebody who knows the site. ``proof``: how to check the fix from
     here, with ``{origin}`` for the address and ``{agent}`` for who is turned away. ``points`` and ``pillar``: full
-    points and pillar key per method. ``detail``: the number of ``detail`` (specification 2.3) that its points add
+    points and pillar key per method. ``detail``: the number of ``detail`` that its points add
     to. ``sentences``: its evidence, each severity in the order of a card.
     ``read_on``: where to read on. ``path``: what of the site it is about, empty for the homepage. ``language``: that of
     its snippet. ``subject``: what its findings are about, in at most three words.

@@ -25,7 +25,7 @@ class Judgement:
     """The observations of one scan and what they mean.
 
     ``readings``: what the answer to each live-probed agent means beside the browser's, by slot. ``verdicts``: matrix
-    slug to verdict (specification 2.4). ``agents``, ``crawlers``: robots.txt policies in registry order, one for every
+    slug to verdict. ``agents``, ``crawlers``: robots.txt policies in registry order, one for every
     tested token; ``told``: the same of the robots.txt that each agent gets.
     """
 

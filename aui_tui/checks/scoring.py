@@ -132,7 +132,7 @@ def _pillar(earned: Mapping[str, int], method: Method, key: str) -> int:
 
 
 def detail(earned: Mapping[str, int]) -> Points:
-    """Return the numbers of ``detail`` (specification 2.3) from the points ``earned`` per component."""
+    """Return the numbers of ``detail`` from the points ``earned`` per component."""
     sums: Points = dict.fromkeys(("robots", "door", "signal", "surface", "protocols"), 0)
     for check in CHECKS:
         sums[check.detail] = (sums[check.detail] or 0) + earned.get(check.fix, 0)
@@ -140,7 +140,7 @@ def detail(earned: Mapping[str, int]) -> Points:
 
 
 def apply(observations: Observations, fixes: Iterable[str]) -> Observations:
-    """Return ``observations`` with exactly the facts of ``fixes`` (specification 2.6) changed, each to its best.
+    """Return ``observations`` with exactly the facts of ``fixes`` changed, each to its best.
 
     An inconclusive probe stays inconclusive: no fix makes a silent site speak. Raises BadValue for an unknown key.
     """
@@ -176,7 +176,7 @@ def _whole(judgement: Judgement, method: Method) -> Ledger:
 
 
 def recommendations(site: Site, book: Ledger, method: Method) -> tuple[Recommendation, ...]:
-    """Return the fixes that gain points under ``method``, most points first, then in the specification's order.
+    """Return the fixes that gain points under ``method``, most points first, then in the order of the checks.
 
     A fix gains what its component lacks: exactly its fact is changed.
     """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 LIMIT: Final = 12
-"""Seconds a probe may take (specification 8)."""
+"""Seconds a probe may take."""
 COLOURS: Final = MappingProxyType({"good": "green", "critical": "red", "warn": "yellow"})
 """Rich's colours of the tones of the table of signs."""
 OnProgress = Callable[..., None]

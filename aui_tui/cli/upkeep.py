@@ -39,7 +39,7 @@ def _opened_index(run: Run) -> Iterator[Store]:
 
 
 WRONG = 1
-"""Exit code when a record breaks the specification or was passed over, or a kept card is damaged."""
+"""Exit code when a record breaks its schema or was passed over, or a kept card is damaged."""
 
 
 @app.command("validate", epilog="Example: aui-tui scan example.com --json | aui-tui validate -")

@@ -1,6 +1,6 @@
 """What the processes of a data folder share: who was scanned in the last 24 h, scans of the last hour, and leases.
 
-All are entries of one diskcache, to be lost without harm (specification 4.3 and 8): what was seen lies in the index.
+All are entries of one diskcache, to be lost without harm: what was seen lies in the index.
 """
 
 from __future__ import annotations

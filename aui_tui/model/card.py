@@ -1,6 +1,6 @@
 """The report card and its parts, how its score adds up, its time stamps, and the summary that the index lists.
 
-Fields as in specification 2. A time is ISO 8601 in UTC with milliseconds (2.2).
+Fields as in ``schemas/card.schema.json``. A time is ISO 8601 in UTC with milliseconds.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ Agents = Annotated[int, Meta(ge=0, le=AGENTS_TOTAL)]
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """One finding: ``t`` is critical, warn or good (2.2)."""
+    """One finding: ``t`` is critical, warn or good."""
 
     t: str
     text: str
@@ -72,7 +72,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Semantic(msgspec.Struct, frozen=True):
-    """Counts of landmarks, labels and forms on the homepage (2.2)."""
+    """Counts of landmarks, labels and forms on the homepage."""
 
     main: Count
     nav: Count
@@ -81,7 +81,7 @@ class Semantic(msgspec.Struct, frozen=True):
 
 
 class AgentAccess(msgspec.Struct, frozen=True):
-    """What one live-probed agent got; status 0 means no response (2.5)."""
+    """What one live-probed agent got; status 0 means no response."""
 
     status: Count
     challenged: bool
@@ -100,7 +100,7 @@ class AgentAccess(msgspec.Struct, frozen=True):
 
 
 class Recommendation(msgspec.Struct, frozen=True):
-    """One fix and the points it would gain (2.6)."""
+    """One fix and the points it would gain."""
 
     k: str
     pillar: str
@@ -130,9 +130,9 @@ def of_surfaces(matrix: Mapping[str, str]) -> Iterator[tuple[Surface, str]]:
 
 
 class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
-    """The full record (2.2), fields in the specification's order; the three after them belong to v0.2 (2.3).
+    """The full record, fields in the order of the schema; the three after them belong to v0.2.
 
-    The specification names neither ``declared`` and ``pages``, which are there only when they were asked for, nor
+    The schema names neither ``declared`` and ``pages``, which are there only when they were asked for, nor
     ``ledger``, which a card has that this program graded and which no record for others carries.
     """
 
@@ -236,12 +236,12 @@ class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
         return self.evidence[0].text if self.evidence else ""
 
     def summary(self) -> SiteSummary:
-        """Return the row that the index shows for this card (2.1)."""
+        """Return the row that the index shows for this card."""
         return SiteSummary(**{field: getattr(self, field) for field in SiteSummary.__struct_fields__})
 
 
 class SiteSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """An element of ``ranked`` and ``unreachable`` in the Index (2.1)."""
+    """An element of ``ranked`` and ``unreachable`` in the Index."""
 
     host: Host
     name: str
@@ -360,7 +360,7 @@ def epoch_ms(scanned_at: str) -> int:
 
 
 def site_url(base_url: str, host: str) -> str:
-    """Return the address of the page of ``host`` on a service (specification 2.1)."""
+    """Return the address of the page of ``host`` on a service."""
     return f"{base_url}/site/{quote(host, safe=':')}"
 
 

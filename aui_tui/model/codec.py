@@ -1,4 +1,4 @@
-"""Records to bytes and back: JSON as the specification names its fields, in the specification's order.
+"""Records to bytes and back: JSON with the fields of the schemas, in their order.
 
 Reading is strict about what makes a record broken (a missing or mistyped field, a number out of range, a map of the
 wrong size) and tolerant about what makes it foreign: other key names, unknown extra fields, future words.
@@ -75,7 +75,7 @@ def slots_of(field: str) -> tuple[str, ...]:
 def encode_card(card: ReportCard, keys: Keys = "names", *, own: bool = False, base_url: str = "") -> bytes:
     """Return ``card`` as JSON; ``keys="slots"`` writes positional keys instead of names; ``base_url`` as for ``keyed``.
 
-    A file of our ``own`` has the ledger too, which the specification does not name, and has names.
+    A file of our ``own`` has the ledger too, which the schema does not name, and has names.
     """
     return msgspec.json.encode(lettered(card) if own else keyed(card, keys, base_url))
 
@@ -88,7 +88,7 @@ def encode_summary(summary: SiteSummary, keys: Keys = "names", *, base_url: str 
 def encode_index(
     view: IndexView, keys: Keys = "names", *, base_url: str = "", start: int = 0, limit: int = 0
 ) -> Iterator[bytes]:
-    """Yield the Index (specification 4.1) as JSON page by page, a row on each line, without holding it all.
+    """Yield the Index as JSON page by page, a row on each line, without holding it all.
 
     At most ``limit`` rows of each list (0: all) from ``start`` on; ``base_url`` as for :func:`keyed`.
     """
@@ -175,7 +175,7 @@ def _record(raw: Any, kind: type[T], what: str) -> T:
 
 
 def _tidied(raw: dict[str, Any], kind: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return the fields that the specification names, cleaned, under our names and in our order."""
+    """Return the fields of the schema, cleaned, under our names and in our order."""
     raw = _whole(raw)
     fields = cleaned({name: raw[name] for name in kind.__struct_fields__ if name in raw}, SHORT, TEXT_LIMITS)
     if isinstance(fields.get("scanned_at"), str):

@@ -15,7 +15,7 @@ from aui_tui.model.vocabulary import NO_GRADE
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the index: the summary of the specification (2.1) and what a list needs beside it.
+    """One line of the index: the summary of ``schemas/index.schema.json`` and what a list needs beside it.
 
     ``rank``: competition rank ("1, 2, 2, 4") in the ranked list of the whole index, 0 for an
     unreachable host and for one without a grade.

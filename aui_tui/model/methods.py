@@ -1,4 +1,4 @@
-"""The scoring methods as data: rounding, pillars, grades and ceilings (specification 2.3).
+"""The scoring methods as data: rounding, pillars, grades and ceilings.
 
 The checks say what fills a pillar: each names its pillar and its points under every method.
 """

@@ -476,7 +476,7 @@ def fields() -> Mapping[str, Field]:
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True):
-    """An index request: every filter must hold; filters apply to both lists (specification 4.1).
+    """An index request: every filter must hold; filters apply to both lists.
 
     ``line`` is the query line as typed, ``terms`` what it means (see :func:`parse`). An empty string means no
     filter. ``sort`` is one of SORTS or ``matrix.<slug>``; ``descending`` reverses its natural direction.

@@ -6,7 +6,7 @@ import msgspec
 
 
 class Quota(msgspec.Struct, frozen=True, kw_only=True):
-    """Scans ``left`` of the hourly ``limit`` (specification 8).
+    """Scans ``left`` of the hourly ``limit``.
 
     ``next_slot``: epoch seconds at which the next one frees, 0 when all are free.
     """

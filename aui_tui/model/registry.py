@@ -1,4 +1,4 @@
-"""The tested agents, crawlers and matrix surfaces (specification 2.2, 2.4), and the starter list of hosts.
+"""The tested agents, crawlers and matrix surfaces, and the starter list of hosts.
 
 Every agent, crawler and surface has a position (``key``), a word that records carry (``token`` or ``slug``), the name
 of the product (``label``), other names (``aliases``) and the company (``operator``); agents and crawlers have a shorter

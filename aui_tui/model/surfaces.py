@@ -1,4 +1,4 @@
-"""The matrix keys (specification 2.4): what an index has a column for, with the names that ``registry.toml`` uses.
+"""The matrix keys: what an index has a column for, with the names that ``registry.toml`` uses.
 
 A table in Python, not in TOML: a first frame shows it, and needs no other table.
 """

@@ -1,4 +1,4 @@
-"""The closed word lists of the specification (2.1 to 2.6), in its order."""
+"""The closed word lists of the records, in the order of their schemas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records as data: JSON and NDJSON in the field order of the specification, CSV (RFC 4180) without formulas, Parquet.
+"""Records as data: JSON and NDJSON in the field order of the schemas, CSV (RFC 4180) without formulas, Parquet.
 
 What the record of an unreachable host must say of score, grade, stance and verdicts is empty everywhere but in whole
 JSON records. A Parquet file (extra ``data``) has the columns of ``dataset.toml``.
@@ -54,7 +54,7 @@ INDENT: Final = 2
 def record(card_or_row: ReportCard | Row, options: ExportOptions, listed: str = "") -> Record:
     """Return the fields of a card or a row, for every format.
 
-    Whole, as the specification has them, without ``listed``. With it, the list that the record stands in: without what
+    Whole, as the schemas have them, without ``listed``. With it, the list that the record stands in: without what
     has no meaning for an unreachable host. Where fields are chosen, these alone, under our names by their place in the
     maps that another index has its own names in, with what the index knows beside a row.
     """
@@ -97,7 +97,7 @@ def _rows(listing: Listing, options: ExportOptions) -> Iterator[Record]:
 def distinct(value: Any) -> Any:
     """Return ``value`` with keys that differ in more than case, at every depth.
 
-    Two agents and two pairs of crawlers are casings of one name (specification 2.2). Data frames and databases that
+    Two agents and two pairs of crawlers are casings of one name. Data frames and databases that
     ignore case (DuckDB, SQL) refuse such records, so the second of a pair is written by its slot, ``agent_13``.
     """
     if not isinstance(value, dict):
@@ -154,7 +154,7 @@ def json_cards(results: Iterable[HostResult], options: ExportOptions) -> Iterato
 
 
 def json_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:
-    """Yield an Index (specification 4.1), indented, row by row."""
+    """Yield an Index, indented, row by row."""
     separator = "{\n"
     if not options.deterministic:
         yield f'{separator}{" " * INDENT}"scanned_at": {_compact(listing.scanned_at)}'

@@ -27,15 +27,15 @@ LISTS: Final = frozenset({"evidence", "recommendations"})
 LIST: Final = "list"
 """Field of the tabular formats, csv and ndjson: ``ranked``, or ``unreachable`` for a host without a score."""
 ROW_EXTRAS: Final = (LIST, "rank", "change", "scans", "method", "edge", "best_fix", "best_points")
-"""What a row of an index knows beyond the specification; written when asked for."""
+"""What a row of an index knows beyond its schema; written when asked for."""
 
 FINDING_EXTRAS: Final = ("id", "fix", "facts")
-"""What a line of evidence knows beyond the specification; written when fields are chosen."""
+"""What a line of evidence knows beyond its schema; written when fields are chosen."""
 
 
 @cache
 def card_tree() -> Tree:
-    """Return the fields of a report card (specification 2.2), then LIST."""
+    """Return the fields of a report card, then LIST."""
     parts: dict[str, Tree] = {
         "evidence": _leaves((*Evidence.__struct_fields__, *FINDING_EXTRAS)),
         "semantic": _leaves(Semantic.__struct_fields__),
@@ -52,7 +52,7 @@ def card_tree() -> Tree:
 
 @cache
 def row_tree() -> Tree:
-    """Return the fields of an index row (specification 2.1), then ROW_EXTRAS."""
+    """Return the fields of an index row, then ROW_EXTRAS."""
     parts = {"pillars": _pillars(), "matrix": _leaves(names_of("matrix"))}
     return {name: parts.get(name, LEAF) for name in (*SiteSummary.__struct_fields__, *ROW_EXTRAS)}
 

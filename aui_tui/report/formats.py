@@ -62,7 +62,7 @@ def format_of(path: Path, allowed: Sequence[str]) -> str:
 
 
 class Refusal(NamedTuple):
-    """A host that was asked for with others and gave no card: ``status`` is that of the service (specification 7)."""
+    """A host that was asked for with others and gave no card: ``status`` is that of the service."""
 
     host: str
     title: str
@@ -98,7 +98,7 @@ class ExportOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """The two lists of an index (specification 4.1), read once; ``title`` says in words what was asked for."""
+    """The two lists of an index, read once; ``title`` says in words what was asked for."""
 
     scanned_at: str
     ranked: Iterable[Row]

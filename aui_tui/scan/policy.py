@@ -36,7 +36,7 @@ Others read robots.txt as two agents too.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds of one scan: times in seconds, sizes in bytes (specification 8).
+    """Bounds of one scan: times in seconds, sizes in bytes.
 
     ``probe``: one probe in all, redirects included. ``connect``: until a TCP connection is made. ``lookup``: a name
     look-up. ``pause``: before a client that was turned away is asked again; waits that grow begin with it. ``again``:

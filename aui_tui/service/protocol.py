@@ -38,7 +38,7 @@ class Feed(msgspec.Struct, frozen=True):
 
 
 class Service(ABC):
-    """An index that can be listed, read and scanned: specification 4, locally or over HTTP.
+    """An index that can be listed, read and scanned, locally or over HTTP.
 
     A method that is not abstract answers that this source cannot do it: override it where it can. Every operation may
     raise ``aui_tui.errors.AuiError``; its text is one sentence for the user.

@@ -22,7 +22,7 @@ from aui_tui.tui.rows import ListEntry, blank, entry, marked, pad, paragraph, sp
 from aui_tui.tui.words import clock
 
 PROBE_LIMIT: Final = 12.0
-"""Seconds in all that one probe has (specification 8)."""
+"""Seconds in all that one probe has."""
 
 
 class Probe(ProbeEvent, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Publishing an index over HTTP (specification 4), the extra ``serve``: how it is started, what the operator decides.
+"""Publishing an index over HTTP, the extra ``serve``: how it is started, what the operator decides.
 
 Limits that are not the operator's to raise stand here too.
 """

@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problem details (specification 7)."""
+"""Errors as RFC 9457 problem details."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from aui_tui.model.quota import Quota
 MEDIA_TYPE: Final = "application/problem+json"
 POLICY: Final = "scan"
 WINDOW: Final = 3600
-"""Seconds in which the scans of a client are counted (specification 8)."""
+"""Seconds in which the scans of a client are counted."""
 
 
 class Kind(NamedTuple):

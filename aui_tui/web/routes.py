@@ -1,4 +1,4 @@
-"""The three endpoints (specification 4), and what other programs fetch beside them.
+"""The three endpoints, and what other programs fetch beside them.
 
 That is the index as CSV and Atom, badges, and the small files and catalogues under well-known addresses.
 """
@@ -334,7 +334,7 @@ _WORDS: Final = MappingProxyType(
         "k": FIXES,
     }
 )
-"""Closed word lists of the specification by property."""
+"""Closed word lists of the schemas by property."""
 
 
 def description(base_url: str) -> bytes:

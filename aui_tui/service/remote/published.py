@@ -1,4 +1,4 @@
-"""A published index over HTTP (specification 4): its list is imported once, and its cards when they are asked for."""
+"""A published index over HTTP: its list is imported once, and its cards when they are asked for."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from aui_tui.model.quota import Quota
 from aui_tui.text import clean, is_loopback
 
 UNKNOWN_WAIT: Final = 3600
-"""Seconds to wait when a 429 does not say how long: the whole window (specification 8)."""
+"""Seconds to wait when a 429 does not say how long: the whole window."""
 INDEX, SITE, SCAN = "index", "site", "scan"
 LARGEST_ERROR: Final = 64 * 1024
 HOPS: Final = 3
