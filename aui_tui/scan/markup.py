@@ -307,7 +307,7 @@ def _words(octets: bytes) -> list[str]:
 def letters(text: str) -> int:
     """Count the characters of the words of ``text``, with one for the gap after each."""
     words = text.split()
-    return sum(map(len, words)) + len(words)
+    return len("".join(words)) + len(words)
 
 
 def _beginning_of_tag_flood(page: bytes) -> bytes:

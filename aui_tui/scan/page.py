@@ -65,6 +65,19 @@ _OFFERS: Final = _HEADINGS | _CONTROLS | {"a", "img", "button"}
 _TEMPLATE: Final = frozenset(("nav", "footer"))
 """Elements that the pages of a site share, and those that turn a reader away with them."""
 _CHANGING: Final = _UNREAD | _DRAWING | _TEMPLATE | {"label"}
+_PLAIN_WORDS: Final = """
+html body div span p br hr ul ol li dl dt dd table thead tbody tfoot tr td th b i u s em strong small sub sup pre code
+blockquote section article aside header figure figcaption picture source time path use g
+"""
+_PLAIN: Final = frozenset(_PLAIN_WORDS.split())
+"""Elements that say nothing by their name."""
+_OFFERING: Final = _OFFERS - _CONTROLS
+"""Elements that say nothing more by their name once the page is known to be more than a shell."""
+_TELLING: Final = markup.APP_MARKS.union(
+    ("id", "itemtype", "typeof", "style", "inert", "hidden", "popover", "contenteditable"),
+    ("role", "aria-hidden", "aria-label", "aria-labelledby"),
+)
+"""Attributes that say something on every element."""
 _DOCUMENT: Final = frozenset(("meta", "script", "template", "title"))
 _SCRIPT_WORDS: Final = ("javascript", "ecmascript", "module", "babel", "jsx", "jscript")
 
@@ -104,10 +117,10 @@ def read(body: bytes, content_type: str = "") -> PageReading:
         return unread(body, content_type, root)
     walk = _Walk()
     walk.run(root)
+    text = walk.text()
+    facts = msgspec.structs.replace(walk.facts(text.readable), meta_charset=charset.in_meta_alone(body, content_type))
     feed = kind not in HTML_TYPES and _FEED.search(body[:_BEGINNING])
-    text = _plain_text(body, content_type) if feed else walk.text()
-    facts = msgspec.structs.replace(walk.facts(), meta_charset=charset.in_meta_alone(body, content_type))
-    return PageReading(facts, text)
+    return PageReading(facts, _plain_text(body, content_type) if feed else text)
 
 
 def unread(body: bytes, content_type: str, problem: str) -> PageReading:
@@ -198,8 +211,8 @@ class _Walk:
         self.links = 0
         self.linked: set[int] = set()
         self.root = self.frames = False
-        self.texts: list[str] = []
         self.own: list[str] = []
+        self.template: list[str] = []  # what is in navigation and footer
         self.hidden: list[str] = []
         self.fallback: list[str] = []
         self.form_ids: dict[str, int] = {}
@@ -225,9 +238,7 @@ class _Walk:
             if node.is_text_node:
                 text = node.text_content or ""
                 if not context.unread:
-                    self.texts.append(text)
-                    if not context.template:
-                        self.own.append(text)
+                    (self.template if context.template else self.own).append(text)
                     if context.gone or context.invisible or context.folded:
                         self.hidden.append(text)
                     if context.holder and not self.offers and text.strip():
@@ -249,6 +260,9 @@ class _Walk:
     def element(self, node: LexborNode, tag: str, context: _Context) -> _Context | None:
         """Count one element; return the context of its children, or None when they count for nothing."""
         attributes = node.attributes
+        plain = tag in _PLAIN or (self.offers and tag in _OFFERING)
+        if plain and not context.folded and _TELLING.isdisjoint(attributes):
+            return context  # as it would come out below: most elements of a page are so
         if attributes:
             name = attributes.get("id")
             if name:
@@ -419,9 +433,10 @@ class _Walk:
     def text(self) -> PageText:
         """Return what there is to read, outside navigation and footer as a part of it."""
         acts = self.scripts > 0 or self.offers or self.headed or self.links > 0
-        return of_text(" ".join(self.texts), " ".join(self.own), acts=acts)
+        return of_text(" ".join(self.own), " ".join(self.template), acts=acts)
 
-    def facts(self) -> PageFacts:
+    def facts(self, readable: int) -> PageFacts:
+        """Return the facts of the page, of which ``readable`` characters are read without the text for no scripts."""
         bare = {
             self.form_ids.get(attributes["form"] or "", -1) if attributes.get("form") else form
             for form, attributes, node in self.unlabelled
@@ -431,7 +446,7 @@ class _Walk:
         aria = self.aria + sum(map(self.refers, self.named))
         instead = markup.letters(" ".join(self.fallback))
         instead = instead if instead > READABLE_ENOUGH else 0
-        readable = max(markup.letters(" ".join(self.texts)) + instead - 1, 0)
+        readable = readable + instead if readable else max(instead - 1, 0)
         shown = readable - markup.letters(" ".join(self.hidden))
         problem = ""
         if self.frames or (readable == 0 and self.scripts == 0 and not (self.offers or self.headed or self.links)):

@@ -7,7 +7,6 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cache
-from itertools import islice
 from typing import Final
 
 import msgspec
@@ -65,14 +64,15 @@ class PageText(msgspec.Struct, frozen=True, array_like=True):
         return self.readable == 0 and not self.acts and not self.problem
 
 
-def of_text(text: str, own: str | None = None, *, acts: bool = False) -> PageText:
-    """Return the facts of a readable ``text``, of which ``own`` is no navigation; the time is linear in it."""
-    own = text if own is None else own
+def of_text(own: str, template: str = "", *, acts: bool = False) -> PageText:
+    """Return the facts of a text: ``own`` and, in navigation and footer, ``template``. The time is linear in it."""
+    in_own = letters(own)
     distinct = dict.fromkeys(_words(own))
     function = distinct.keys() & _function_words().keys()
-    words = islice((word for word in distinct if word not in function), MAX_WORDS)
+    words = [word for word in distinct if word not in function][:MAX_WORDS]
     start = " ".join(own[: 16 * START].split())[:START]
-    return PageText(_count(text), _hashes(words), start, acts, "", _count(own), _language(function, start))
+    readable = max(in_own + letters(template) - 1, 0)
+    return PageText(readable, _hashes(words), start, acts, "", max(in_own - 1, 0), _language(function, start))
 
 
 def share(page: PageText, other: PageText) -> float:
@@ -157,10 +157,6 @@ def _language(function: Set[str], start: str) -> str:
     return first if most >= _FEW and 2 * most >= 3 * next_most else ""
 
 
-def _count(text: str) -> int:
-    return max(letters(text) - 1, 0)
-
-
 def _agree(left: PageText, right: PageText) -> bool:
     shorter, longer = sorted((left, right), key=lambda page: page.readable)
     if right.problem or 2 * shorter.readable < longer.readable:
@@ -168,14 +164,22 @@ def _agree(left: PageText, right: PageText) -> bool:
     return share(shorter, longer) >= HALF or not (shorter.words or longer.words)
 
 
-def _words(text: str) -> Iterator[str]:
-    unspaced = _UNSPACED.search(text) is not None
-    for word in WORD.findall(text.casefold()):
-        runs = _UNSPACED.findall(word) if unspaced else ()
-        for run in runs:
-            yield from (run[at : at + 2] for at in range(max(len(run) - 1, 1)))
-        if not runs and len(word) > 1:
-            yield word
+def _words(text: str) -> list[str]:
+    """Return the words of ``text`` in the order in which each comes first; few are there twice."""
+    once = " ".join(dict.fromkeys(text.split())).casefold()  # most of a page repeats, and the expression is slow
+    words = WORD.findall(once)
+    if _UNSPACED.search(once) is None:
+        return [word for word in words if len(word) > 1]
+    return [part for word in words for part in _parts(word)]
+
+
+def _parts(word: str) -> Iterator[str]:
+    """Yield a word, or the pairs of its characters in scripts without blanks."""
+    runs = _UNSPACED.findall(word)
+    for run in runs:
+        yield from (run[at : at + 2] for at in range(max(len(run) - 1, 1)))
+    if not runs and len(word) > 1:
+        yield word
 
 
 def name_hashes(texts: Iterable[str]) -> frozenset[int]:
@@ -184,4 +188,4 @@ def name_hashes(texts: Iterable[str]) -> frozenset[int]:
 
 
 def _hashes(words: Iterable[str]) -> frozenset[int]:
-    return frozenset(zlib.crc32(word.encode("utf-8", "surrogatepass")) for word in words)
+    return frozenset(map(zlib.crc32, " ".join(words).encode("utf-8", "surrogatepass").split()))
