@@ -169,10 +169,13 @@ def _joins(char: str) -> bool:
 def _limit_marks(text: str) -> str:
     if text.isascii():
         return text
+    mark_characters = {char for char in set(text) if unicodedata.category(char) in _MARK_CATEGORIES}
+    if not mark_characters:
+        return text
     out: list[str] = []
     marks = 0
     for char in text:
-        if char > "\u02ff" and unicodedata.category(char) in _MARK_CATEGORIES:
+        if char in mark_characters:
             marks += 1
             if marks > MAX_MARKS:
                 continue

@@ -36,10 +36,18 @@ METAS: Final = {
 }  # fmt: skip
 _UNNAMED: Final = frozenset(("listitem", "breadcrumblist", "searchaction", "readaction", "imageobject", "website"))
 """Types whose name is not what the page is about."""
-_SIGN: Final = r"(?:[$€£¥₹₽₺]|US\$|R\$|(?:USD|EUR|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK)\b|kr\b|zł|Kč)"
+_SHORT, _CODE, _BLANK = "[$€£¥₹₽₺]", "(?:USD|EUR|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK)", r"[ \u00a0]"
+_SIGN: Final = rf"(?:{_SHORT}|US\$|R\$|{_CODE}\b|kr\b|zł|Kč)"
+_SIGNS_BEFORE: Final = (
+    *(f"{sign}{blank}" for sign in (_SHORT, "zł", "Kč") for blank in ("", _BLANK)),
+    *(f"{sign}{_BLANK}" for sign in (_CODE, "kr")),
+)
+"""How what stands before an amount ends where it has a sign, each of one length."""
+_LONGEST_SIGN: Final = len("US$ ")
+_ENDS_IN_SIGN: Final = re.compile(rf"{_SIGN}{_BLANK}?\Z", re.IGNORECASE)
 _AMOUNT: Final = r"\d{1,3}(?:[.,\u00a0\u202f' ]\d{3}){0,3}(?:[.,]\d{1,2})?(?!\d)|\d{1,7}(?:[.,]\d{1,2})?(?!\d)"
 _PRICE: Final = re.compile(rf"{_SIGN}[ \u00a0]?(?:{_AMOUNT})|(?<![\d.,])(?:{_AMOUNT})[ \u00a0]?{_SIGN}(?![ \u00a0]?\d)")
-_MARK: Final = re.compile(_SIGN)
+_MARK: Final = re.compile(rf"(?=[$€£¥₹₽₺A-Zkz]){_SIGN}")  # tried everywhere, and the choice of signs is slow
 _AT, _PLUS = re.compile("@"), re.compile(r"\+")
 _MAIL: Final = re.compile(r"[\w.+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{2,63}){1,4}", re.IGNORECASE)
 _PHONE: Final = re.compile(r"\+\d[\d ()./\u00a0-]{7,20}\d")
@@ -69,7 +77,8 @@ def facts(page: PageText, text: str) -> tuple[Fact, ...]:
             places = places_of.setdefault((kind, value), [])
             if place not in places:
                 places.append(place)
-    shares = {place: _joined(page, place) for place in (TEXT, HIDDEN, NOSCRIPT)}
+    written = {place for place, _ in page.pieces}
+    shares = {place: _joined(page, place) for place in (TEXT, HIDDEN, NOSCRIPT) if place in written}
     shares |= {place: "\n".join(label for where, label in page.labels if where == place) for place in (ALT, LABEL)}
     out: list[Fact] = []
     for (kind, value), places in places_of.items():
@@ -84,13 +93,15 @@ def facts(page: PageText, text: str) -> tuple[Fact, ...]:
 
 
 def _joined(page: PageText, place: str) -> str:
-    return " ".join("".join(piece if where == place else "\n" for where, piece in page.pieces).split())
+    return " ".join("".join([piece if where == place else "\n" for where, piece in page.pieces]).split())
 
 
 def find(kind: str, value: str, text: str) -> int:
     """Return the letter of ``text`` at which it states ``value``, however written; -1 where it does not."""
     if kind == "phone":
         return _find_digits(_DIGITS.sub("", value)[-8:], text)
+    if kind == "price":
+        return _find_price(value, text)
     pattern = _pattern(kind, value)
     match = re.search(pattern, text, re.IGNORECASE) if pattern else None
     return match.start() if match else -1
@@ -109,8 +120,6 @@ def _find_digits(digits: str, text: str) -> int:
 
 def _pattern(kind: str, value: str) -> str:
     """Return a pattern of the ways in which a text writes ``value``."""
-    if kind == "price":
-        return _price_pattern(value)
     if kind == "availability":
         return _AVAILABLE.get(value.lower(), "")
     if kind == "date":
@@ -118,17 +127,31 @@ def _pattern(kind: str, value: str) -> str:
     if kind == "hours":
         return "|".join(_clock(int(hour), minute) for hour, minute in _CLOCK.findall(value)[:1]) or re.escape(value)
     words = r"\s+".join(map(re.escape, value.split()))
-    begins = "(?<![A-Za-z0-9])" if value[:1].isascii() and value[:1].isalnum() else ""
-    return begins + words + ("(?![A-Za-z0-9])" if value[-1:].isascii() and value[-1:].isalnum() else "")
+    if value[:1].isascii() and value[:1].isalnum():
+        words = rf"{value[0]}(?<![A-Za-z0-9]{value[0]}){words[1:]}"  # a letter first: it is tried everywhere
+    return words + ("(?![A-Za-z0-9])" if value[-1:].isascii() and value[-1:].isalnum() else "")
 
 
-def _price_pattern(value: str) -> str:
+def _find_price(value: str, text: str) -> int:
+    """Return the letter at which ``text`` has a price, the sign before it included; -1 where it has none.
+
+    The expression begins with digits and looks back from behind them: one that begins with a choice of signs is tried
+    at every letter, and takes 20 times as long.
+    """
     whole, _, cents = value.partition(".")
-    grouped = r"[.,'\u00a0\u202f ]?".join(_thousands(whole))
+    first, *groups = _thousands(whole)
+    rest = "".join(rf"[.,'\u00a0\u202f ]?{group}" for group in groups)
+    alone = rf"(?<![\d.,]{first}){rest}"
     if cents.strip("0"):
-        return rf"(?<![\d.,]){grouped}[.,]{cents[:2].rstrip('0')}0?(?!\d)"
-    exact = rf"(?<![\d.,]){grouped}[.,](?:00|-|–)(?!\d)"
-    return rf"{exact}|{_SIGN}[ \u00a0]?{grouped}(?![\d.,]\d)|(?<![\d.,]){grouped}[ \u00a0]?{_SIGN}"
+        match = re.search(rf"{first}{alone}[.,]{cents[:2].rstrip('0')}0?(?!\d)", text)
+        return match.start() if match else -1
+    signed = "|".join(rf"(?<={sign}{first})" for sign in _SIGNS_BEFORE)
+    after = rf"[.,](?:00|-|–)(?!\d)|{_BLANK}?{_SIGN}"
+    match = re.search(rf"{first}(?:({signed}){rest}(?![\d.,]\d)|{alone}(?:{after}))", text, re.IGNORECASE)
+    if match is None or match[1] is None:
+        return match.start() if match else -1
+    sign = _ENDS_IN_SIGN.search(text, max(match.start() - _LONGEST_SIGN, 0), match.start())
+    return sign.start() if sign else match.start()
 
 
 def _thousands(whole: str) -> list[str]:
