@@ -8,7 +8,7 @@ import socket
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import aclosing, closing
+from contextlib import aclosing, closing, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -30,11 +30,18 @@ from tests.service.serving import Running, serving
 PRIVATE = ("127.0.0.1", "http://10.0.0.1/", "localhost", "example.com:8080", "[::1]")
 
 
-@pytest.fixture
-def published(tmp_path: Path) -> Iterator[Running]:
-    publication = Publication(tmp_path / "served")
+@contextmanager
+def publishing(folder: Path) -> Iterator[Running]:
+    publication = Publication(folder)
     publication.store.put_many((card, None) for card in SAMPLES)
     with serving(publication) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """An index that nobody changes."""
+    with publishing(tmp_path_factory.mktemp("published")) as running:
         yield running
 
 
@@ -49,17 +56,18 @@ async def test_own_service_scores_100_and_is_open(published: Running, tmp_path: 
 
 
 @pytest.mark.parametrize("path", ["/api/index.json", f"/api/site/{SAMPLES[0].host}.json", f"/site/{SAMPLES[0].host}"])
-def test_a_client_that_asks_by_time_alone_learns_of_a_deletion(published: Running, tmp_path: Path, path: str) -> None:
-    index = tmp_path / "served" / "index.db"
-    with closing(sqlite3.connect(index)) as db, db:
-        db.execute("UPDATE meta SET at = at - 3600000")  # an hour ago
-    first = published.get(path)
-    known = {"If-Modified-Since": first.headers["last-modified"]}
-    assert published.get(path, headers=known).status_code == 304
-    other = Store(index)
-    other.forget(min(SAMPLES, key=lambda card: card.scanned_at).host)
-    other.close()
-    assert published.get(path, headers=known).status_code in (200, 404)
+def test_a_client_that_asks_by_time_alone_learns_of_a_deletion(tmp_path: Path, path: str) -> None:
+    index = tmp_path / "index.db"
+    with publishing(tmp_path) as running:
+        with closing(sqlite3.connect(index)) as db, db:
+            db.execute("UPDATE meta SET at = at - 3600000")  # an hour ago
+        first = running.get(path)
+        known = {"If-Modified-Since": first.headers["last-modified"]}
+        assert running.get(path, headers=known).status_code == 304
+        other = Store(index)
+        other.forget(min(SAMPLES, key=lambda card: card.scanned_at).host)
+        other.close()
+        assert running.get(path, headers=known).status_code in (200, 404)
 
 
 async def test_what_the_operator_allows_himself_is_not_for_others(tmp_path: Path) -> None:

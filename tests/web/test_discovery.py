@@ -15,7 +15,7 @@ from tests.service.serving import Running, serving
 from tests.stored_service import StoredService
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def site() -> Iterator[Running]:
     with serving(StoredService()) as running:
         yield running
@@ -119,14 +119,15 @@ async def test_the_official_client_finds_and_uses_the_tools(site: Running) -> No
         assert found.structured_content["stance"] == "Walled"
 
 
-def test_tool_scan_counts_for_the_same_client_as_the_api(site: Running) -> None:
-    for number in range(9):
-        site.get("/api/scan", params={"url": f"s{number}.example"})
-    assert use(site, "scan", url="tool.example")["structuredContent"]["host"] == "tool.example"
-    refused = use(site, "scan", url="one-more.example")
-    assert refused["isError"]
-    assert "10 scans" in refused["content"][0]["text"]
-    assert site.get("/api/scan", params={"url": "another.example"}).status_code == 429
+def test_tool_scan_counts_for_the_same_client_as_the_api() -> None:
+    with serving(StoredService()) as site:
+        for number in range(9):
+            site.get("/api/scan", params={"url": f"s{number}.example"})
+        assert use(site, "scan", url="tool.example")["structuredContent"]["host"] == "tool.example"
+        refused = use(site, "scan", url="one-more.example")
+        assert refused["isError"]
+        assert "10 scans" in refused["content"][0]["text"]
+        assert site.get("/api/scan", params={"url": "another.example"}).status_code == 429
 
 
 def test_tool_server_keeps_no_stream_open(site: Running) -> None:
