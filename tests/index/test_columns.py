@@ -1,14 +1,12 @@
-"""The lists of the store equal the plain predicate and the plain order, for any cards and any query."""
+"""Lists, their filters and orders, and the figures above them: what each query of the fields finds."""
 
 from __future__ import annotations
 
-import operator
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -21,26 +19,22 @@ from aui_tui.errors import BadValue
 from aui_tui.index import store as module
 from aui_tui.index.lists import FILLED
 from aui_tui.index.store import Store
-from aui_tui.model.agents import UNCLEAR, contradictions, outcome_of_each, outcomes, turned_away
+from aui_tui.model.agents import UNCLEAR, outcomes, turned_away
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
-from aui_tui.model.codec import names_of
 from aui_tui.model.listing import Row
 from aui_tui.model.observations import REFUSED
 from aui_tui.model.overview import Move
-from aui_tui.model.query import CONTRADICTIONS, HAS, SORTS, VERDICT_WORDS, Field, Query, Term, fields
+from aui_tui.model.query import Field, Query, Term, fields
 from aui_tui.model.vocabulary import (
     CATEGORIES,
-    CRAWLER_POLICIES,
     FIXES,
-    GRADES,
     STANCES,
-    VERDICTS,
 )
 from aui_tui.tui.columns import CHOICES, RANKED, cell
 from aui_tui.tui.widgets.querybar import choices
 from tests.benchmarks.samples import scans
 from tests.cards import RICH_OPEN, cards
-from tests.matching import counted, ordered
+from tests.index.list_sites import CARDS
 from tests.scan import situations
 
 NOW = epoch_ms("2026-11-20T12:00:00.000Z") / 1000
@@ -82,228 +76,175 @@ def near_cards(draw: st.DrawFn) -> ReportCard:
     return replace(draw(cards()), **changes)
 
 
-Holds = Callable[[ReportCard], bool]
-Asked = tuple[str, Holds]
-"""A query line, and which cards it chooses, in plain Python."""
-COMPARE = {"": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq}
-AGES = {"30m": 1800, "4h": 14_400, "7d": 604_800, "1w": 604_800, "0m": 0}
+LINES: Final = (
+    ("", "a b f h g c k l e d", "i j"),
+    ("stance:open", "a b h", ""),
+    ("stance:selective", "f g l", ""),
+    ("stance:walled", "c k e d", ""),
+    ('category:"Retail"', "a g c k e", "j"),
+    ("category:trav", "b f", "i"),
+    ("agent:claude=walled", "c d", ""),
+    ("agent:claude=allowed", "a b h", ""),
+    ("agent:claude=in", "a b h", ""),
+    ("agent:claude=out", "f g c k l e d", ""),
+    ("agent:claude=told-no", "f g e", ""),
+    ("agent:claude=refused", "k l", ""),
+    ("agent:claude=challenged", "c d", ""),
+    ("agent:claude,perplexity=in", "a b f h", ""),
+    ("score:<42", "e d", ""),
+    ("score:<=42", "c k l e d", ""),
+    ("score:>42", "a b f h g", ""),
+    ("score:>=42", "a b f h g c k l", ""),
+    ("score:=42", "c k l", ""),
+    ("score:42", "c k l", ""),
+    ("score:40..80", "f h g c k l", ""),
+    ("grade:A", "a", ""),
+    ("grade:B,F", "b c k l e d", ""),
+    ('has:"llms"', "a", ""),
+    ('has:"jsonld"', "a c k l", ""),
+    ('has:"main"', "a c k l", ""),
+    ('has:"nav"', "a b f g c k l e", ""),
+    ('has:"forms"', "a b f g c k l e", ""),
+    ('has:"signal"', "a", ""),
+    ('has:"wildcard"', "e", ""),
+    ('has:"shell"', "h d", ""),
+    ('signal:"yes"', "a", ""),
+    ('signal:"no"', "b f h g c k l e d", "i j"),
+    ('method:"v0.1"', "e", ""),
+    ('method:"v0.2"', "a b f h g c k l d", "i j"),
+    ('fix:"wba"', "g c k l d", ""),
+    ('fix:"llms"', "b f h g c k l e d", ""),
+    ('fix:"signal"', "b f h g c k l e d", ""),
+    ('host:"b."', "b", ""),
+    ('edge:"nginx"', "b c l e", ""),
+    ('edge:"flare"', "c d", ""),
+    ("fresh:4h", "a b h g c k l e", "i"),
+    ("fresh:<4h", "h c", ""),
+    ("fresh:>7d", "f", ""),
+    ("fresh:>=7d", "f d", "j"),
+    ("fresh:<=1w", "a b h g c k l e d", "i j"),
+    ("fresh:30m", "h c", ""),
+    ("fresh:>0m", "a b f g c k l e d", "i j"),
+    ("contradiction", "f g c k l e d", ""),
+    ("contradiction:out", "g c k l d", ""),
+    ("contradiction:in", "f g e", ""),
+    ("crawler:gptbot=blocked", "f", ""),
+    ("crawler:gptbot=unlisted", "a b h g c k l e d", "i j"),
+    ("shop", "a g c l", "i"),
+    ("STRASSE", "b", ""),
+    ("ça", "c", ""),
+    ("50%_", "e", ""),
+    ("%", "e", ""),
+    ("_", "e", ""),
+    ("日本", "f", ""),
+    ("xyz", "", ""),
+    ("-stance:walled", "a b f h g l", "i j"),
+    ("NOT shop", "b f h k e d", "j"),
+    ("not -shop", "a g c l", "i"),
+    ("shop score:>50", "a g", ""),
+    ("stance:open OR score:<40", "a b h e d", ""),
+    ("shop stance:open or stance:walled", "a c", ""),
+    ("shop and stance:walled", "c", ""),
+    ("-(stance:open or stance:walled)", "f g l", "i j"),
+    ("(shop stance:walled) OR (method:v0.2 -has:jsonld)", "b f h g c d", "i j"),
+)
+"""A query line, the hosts of CARDS that it chooses, best first, and those of them that cannot be reached."""
+ORDERS: Final = (
+    ("rank", "a b f h g c k l e d"),
+    ("score", "a b f h g c k l e d"),
+    ("change", "a b f h g c k l e d"),
+    ("grade", "a b f h g c k l e d"),
+    ("stance", "a b h f g l c k e d"),
+    ("host", "a b c d e f g h k l"),
+    ("name", "e a d h k l g b c f"),
+    ("category", "a g c k e h l d b f"),
+    ("age", "c a b g k l e d f h"),
+    ("matrix.claude", "a b h f g e k l c d"),
+)
+"""What a list is sorted by, and the hosts in that order; turned round, it is the reverse."""
 
 
-def reached(holds: Holds) -> Holds:
-    """An unreachable host has no stance, score, grade or verdict."""
-    return lambda card: not card.unreachable and holds(card)
+@pytest.fixture(scope="module")
+def small() -> Iterator[Store]:
+    """An index of CARDS."""
+    with reports(CARDS) as store:
+        yield store
 
 
-def of_stance(word: str) -> Asked:
-    return "stance:" + word, reached(lambda card: card.stance == word)
+def names(rows: Sequence[Row]) -> str:
+    return " ".join(row.summary.host.partition(".")[0] for row in rows)
 
 
-def of_verdict(slug: str, verdict: str) -> Asked:
-    return f"agent:{slug}={verdict}", reached(lambda card: card.matrix[slug] == verdict)
-
-
-def fate(card: ReportCard, slug: str) -> str:
-    return [*outcome_of_each(card)][names_of("matrix").index(slug)].verdict
-
-
-def of_fate(slugs: Sequence[str], word: str) -> Asked:
-    wanted = VERDICT_WORDS[word]
-    return f"agent:{','.join(slugs)}={word}", reached(lambda card: any(fate(card, slug) in wanted for slug in slugs))
-
-
-def of_score(sign: str, number: int) -> Asked:
-    return f"score:{sign}{number}", reached(lambda card: COMPARE[sign](card.score, number))
-
-
-def of_scores(one: int, other: int) -> Asked:
-    low, high = sorted((one, other))
-    return f"score:{low}..{high}", reached(lambda card: low <= card.score <= high)
-
-
-def of_grades(grades: Sequence[str]) -> Asked:
-    return f"grade:{','.join(grades)}", reached(lambda card: card.grade in grades)
-
-
-def of_fresh(sign: str, age: str) -> Asked:
-    compare = COMPARE[sign or "<="]
-    return f"fresh:{sign}{age}", lambda card: compare(max(NOW - epoch_ms(card.scanned_at) / 1000, 0), AGES[age])
-
-
-def of_contradiction(words: Sequence[str]) -> Asked:
-    text = f"contradiction:{','.join(words)}" if words else "contradiction"
-    return text, reached(lambda card: bool(contradictions(card) & frozenset(words or ("out", "in"))))
-
-
-def of_crawler(token: str, policy: str) -> Asked:
-    return f"crawler:{token.lower()}={policy}", lambda card: card.crawler_policy[token] == policy
-
-
-def of_text(text: str) -> Asked:
-    folded = text.casefold()
-    return text, lambda card: folded in card.host or folded in card.name.casefold()
-
-
-def of_column(field: str, word: str) -> Asked:
-    held: dict[str, Holds] = {
-        "category": lambda card: card.category == word,
-        "edge": lambda card: word in card.edge.casefold(),
-        "host": lambda card: word in card.host,
-        "method": lambda card: card.method == word,
-        "fix": lambda card: word in {fix.k for fix in card.recommendations},
-        "signal": lambda card: card.content_signal == (word == "yes"),
-        "has": lambda card: {
-            "llms": "llms.txt" in card.files,
-            "ai-plugin": "ai-plugin.json" in card.files,
-            "jsonld": card.jsonld > 0,
-            "main": card.semantic.main > 0,
-            "nav": card.semantic.nav > 0,
-            "forms": card.semantic.forms > 0,
-            "signal": card.content_signal,
-            "wildcard": card.wildcard_block,
-            "shell": card.noscript_shell,
-        }[word],
-        "change": lambda card: word == "new",
-    }
-    return f'{field}:"{word}"', held[field]
-
-
-def words() -> st.SearchStrategy[Asked]:
-    slugs = st.sampled_from(names_of("matrix"))
-    compare = st.sampled_from(tuple(COMPARE))
-    number = st.integers(0, 100)
-    plain = st.one_of(
-        st.sampled_from(STANCES).map(of_stance),
-        st.builds(of_column, st.just("category"), st.sampled_from(CATEGORIES)),
-        st.builds(of_verdict, slugs, st.sampled_from(VERDICTS)),
-        st.builds(of_fate, st.lists(slugs, min_size=1, max_size=2), st.sampled_from(tuple(VERDICT_WORDS))),
-        st.builds(of_column, st.just("edge"), st.sampled_from(("akamai", "flare", "nginx", "a", "zz"))),
-        st.builds(of_score, compare, number),
-        st.builds(of_scores, number, number),
-        st.lists(st.sampled_from(GRADES), min_size=1, max_size=3).map(of_grades),
-        st.builds(of_column, st.just("has"), st.sampled_from(HAS)),
-        st.builds(of_column, st.just("signal"), st.sampled_from(("yes", "no"))),
-        st.builds(of_column, st.just("method"), st.sampled_from(("v0.1", "v0.2"))),
-        st.builds(of_column, st.just("fix"), st.sampled_from(FIXES)),
-        st.builds(of_column, st.just("host"), st.sampled_from(("a", "0", "example", "https"))),
-        st.builds(of_column, st.just("change"), st.sampled_from(("up", "down", "same", "new", "<0", ">=-3", "-5..5"))),
-        st.builds(of_fresh, compare, st.sampled_from(tuple(AGES))),
-        st.lists(st.sampled_from(CONTRADICTIONS), max_size=2).map(of_contradiction),
-        st.builds(of_crawler, st.sampled_from(names_of("crawler_policy")[:5]), st.sampled_from(CRAWLER_POLICIES)),
-        st.sampled_from(("shop", "a", "0", "example", "STRASSE", "ça", "50%_", "%", "_", "日本", "本語の", "xyz")).map(
-            of_text
-        ),
-    )
-    return st.builds(
-        lambda sign, asked: (sign + asked[0], (lambda card: not asked[1](card)) if sign in ("-", "NOT ") else asked[1]),
-        st.sampled_from(("", "", "-", "NOT ", "not -")),
-        plain,
-    )
-
-
-@st.composite
-def lines(draw: st.DrawFn, depth: int = 1) -> Asked:
-    """A query line of up to three terms, joined by a space or an operator, some of them in parentheses."""
-    part = words() if not depth else words() | lines(depth - 1).map(lambda inner: (f"({inner[0]})", inner[1]))
-    found = draw(st.lists(part, min_size=1, max_size=3))
-    text, groups = found[0][0], [[found[0][1]]]
-    for word, holds in found[1:]:
-        joint = draw(st.sampled_from((" ", " OR ", " and ")))
-        text += joint + word
-        if joint == " OR ":
-            groups[-1].append(holds)
-        else:
-            groups.append([holds])
-    return text, lambda card: all(any(one(card) for one in group) for group in groups)
-
-
-@st.composite
-def queries(draw: st.DrawFn) -> tuple[Query, Holds]:
-    slugs = tuple("matrix." + slug for slug in names_of("matrix"))
-    line, holds = draw(lines() | st.just(("", lambda card: True)))
-    query = Query.of(
-        category=draw(st.sampled_from(("", "", *CATEGORIES))),
-        stance=draw(st.sampled_from(("", "", *STANCES))),
-        line=line,
-        sort=draw(st.sampled_from((*SORTS, *slugs))),
-        descending=draw(st.booleans()),
-    )
-    return query, holds
-
-
-def expected(many: Sequence[ReportCard], asked: tuple[Query, Holds], *, unreachable: bool = False) -> list[str]:
-    query, holds = asked
-    chosen = [
-        Row(summary=card.summary())
-        for card in many
-        if card.unreachable == unreachable
-        and query.category in ("", card.category)
-        and (not query.stance or (not unreachable and card.stance == query.stance))
-        and holds(card)
-    ]
-    return [row.summary.host for row in ordered(chosen, query)]
-
-
-@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(st.lists(near_cards(), max_size=7), st.lists(queries(), min_size=1, max_size=8))
-def test_lists_equal_predicate_and_order(many: list[ReportCard], asked: list[tuple[Query, Holds]]) -> None:
-    many = unique(many)
-    with reports(many) as store, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "LONG", 0)
-        for one in asked:
-            query = one[0]
-            ranked, gone = expected(many, one), expected(many, one, unreachable=True)
-            first = store.first_page(query)
-            if first is not None:
-                assert [row.summary.host for row in first.ranked[:]] == ranked
-            view = store.index(query)
-            assert [row.summary.host for row in view.ranked[:]] == ranked
-            assert len(view.ranked) == len(ranked)
-            assert [row.summary.host for row in view.unreachable[0:100]] == gone
-            assert [store.position(host, query) for host in ranked] == list(range(len(ranked)))
-            assert [store.position(host, query) for host in gone] == list(range(len(gone)))
-            for start in range(len(ranked)):
-                assert [row.summary.host for row in view.ranked[start : start + 2]] == ranked[start : start + 2]
-
-
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(st.lists(near_cards(), max_size=8), queries())
-def test_facets_say_what_each_choice_would_give(many: list[ReportCard], asked: tuple[Query, Holds]) -> None:
-    many = unique(many)
-    query, holds = asked
-    with reports(many) as store:
-        facets = store.index(query).facets
-        for stance in STANCES:
-            assert facets.stance[stance] == len(expected(many, (replace(query, stance=stance), holds)))
-        for category in CATEGORIES:
-            narrowed = replace(query, category=category)
-            assert facets.category[category] == len(expected(many, (narrowed, holds)))
-        figures = store.overview(query)
-        hosts = set(expected(many, asked))
-        chosen = [card for card in many if card.host in hosts]
-        assert figures.hosts == len(chosen)
-        assert sum(figures.grades.values()) == figures.hosts
-        assert sum(sum(row.values()) for row in figures.stances.values()) == figures.hosts
-        refusing = Counter[str]()
-        for edge, number in counted(store.index(query).ranked[:])["refusing"].items():
-            refusing[edge.casefold()] += number
-        assert figures.refusing == refusing
-        for slug, counts in figures.disagree.items():
-            fates = (("refused", "challenged"), ("told no",))
-            for word, wanted, number in zip(CONTRADICTIONS, fates, counts, strict=True):
-                assert number == sum(word in contradictions(card) and fate(card, slug) in wanted for card in chosen)
-        for key in FIXES:
-            assert figures.failing[key] == sum(key in {fix.k for fix in card.recommendations} for card in chosen)
-
-
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(st.lists(near_cards(), max_size=8), st.lists(queries(), min_size=1, max_size=4), st.booleans())
-def test_unused_columns_are_those_that_are_empty_in_every_row(
-    many: list[ReportCard], asked: list[tuple[Query, Holds]], twice: bool
+@pytest.mark.parametrize(("line", "ranked", "unreachable"), LINES)
+def test_a_query_chooses_hosts(
+    small: Store, monkeypatch: pytest.MonkeyPatch, line: str, ranked: str, unreachable: str
 ) -> None:
+    query = Query.of(line=line)
+    view = small.index(query)
+    assert (names(view.ranked[:]), names(view.unreachable[:])) == (ranked, unreachable)
+    hosts = [row.summary.host for row in view.ranked[:]]
+    assert len(view.ranked) == len(hosts)
+    assert [small.position(host, query) for host in hosts] == list(range(len(hosts)))
+    for start in range(len(hosts)):
+        assert names(view.ranked[start : start + 2]) == names(view.ranked[:][start : start + 2])
+    monkeypatch.setattr(module, "LONG", 0)
+    first = small.first_page(query)
+    assert first is None or names(first.ranked[:]) == ranked
+
+
+@pytest.mark.parametrize(("sort", "hosts"), ORDERS)
+def test_a_list_is_sorted(small: Store, sort: str, hosts: str) -> None:
+    assert names(small.index(Query.of(sort=sort)).ranked[:]) == hosts
+    turned = small.index(Query.of(sort=sort, descending=True))
+    assert names(turned.ranked[:]) == " ".join(reversed(hosts.split()))
+    assert small.position(turned.ranked[:1][0].summary.host, turned.query) == 0
+
+
+@pytest.mark.parametrize(
+    ("filters", "hosts"),
+    [
+        ({"stance": "Walled"}, "c k e d"),
+        ({"category": "Travel"}, "b f"),
+        ({"category": "Retail", "stance": "Walled", "line": "-shop", "sort": "host"}, "e k"),
+    ],
+    ids=str,
+)
+def test_filters_and_a_line_hold_together(small: Store, filters: dict[str, Any], hosts: str) -> None:
+    assert names(small.index(Query.of(**filters)).ranked[:]) == hosts
+
+
+LINE = st.sampled_from([line for line, _, _ in LINES])
+
+
+@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(st.lists(near_cards(), max_size=8), LINE)
+def test_a_figure_counts_the_hosts_that_it_opens(many: list[ReportCard], line: str) -> None:
+    query = Query.of(line=line)
+    with reports(unique(many)) as store:
+
+        def opened(terms: str) -> int:
+            return len(store.index(query.narrowed(terms)).ranked)
+
+        facets, figures = store.index(query).facets, store.overview(query)
+        assert facets.stance == {stance: opened(f"stance:{stance}") for stance in STANCES}
+        assert facets.category == {name: opened(f'category:"{name}"') for name in CATEGORIES}
+        assert figures.hosts == sum(figures.grades.values()) == len(store.index(query).ranked)
+        assert sum(sum(row.values()) for row in figures.stances.values()) == figures.hosts
+        for edge, number in figures.refusing.items():
+            assert not edge or number == opened(f'edge:="{edge}" agent:any=refused,challenged')
+        for slug, counts in figures.disagree.items():
+            turned, told = (f"agent:{slug}=refused,challenged", f"agent:{slug}=told-no")
+            assert counts == (opened(f"contradiction:out {turned}"), opened(f"contradiction:in {told}"))
+        assert figures.failing == {key: opened(f"fix:{key}") for key in FIXES}
+
+
+@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(st.lists(near_cards(), max_size=8), LINE, st.booleans())
+def test_unused_columns_are_those_that_are_empty_in_every_row(many: list[ReportCard], line: str, twice: bool) -> None:
     many = unique(many)
     before = [replace(card, scanned_at="2026-11-01T10:00:00.000Z", score=max(card.score - 1, 0)) for card in many[::2]]
     with reports([*(before if twice else ()), *many]) as store, pytest.MonkeyPatch.context() as patch:
-        for query, _ in (*asked, (Query(), None)):
+        for query in (Query.of(line=line), Query()):
             view = store.index(query)
             rows = view.ranked[:]
             empty = {one.key for one in (*RANKED, *CHOICES[:2]) if not any(cell(one, row, NOW).text for row in rows)}
@@ -403,6 +344,32 @@ def test_hosts_are_chosen_by_the_change_since_the_scan_before(line: str, hosts: 
     with reports([*before, *after]) as store:
         view = store.index(Query.of(line=line, sort="host"))
         assert [row.summary.host for row in view.ranked[:]] == hosts
+
+
+@pytest.mark.parametrize(
+    ("line", "descending", "hosts"),
+    [
+        ("", False, "twin up low same down other new"),
+        ("", True, "down same low up twin new other"),
+        ("score:<60", False, "low down"),
+        ("-host:other -host:twin", True, "down same low up new"),
+    ],
+)
+def test_hosts_are_sorted_by_the_change_since_the_scan_before(line: str, descending: bool, hosts: str) -> None:
+    """The greatest gain first, of like ones the better score; those without a scan before come last either way."""
+    scores = {"up": (40, 60), "twin": (41, 61), "low": (20, 40), "same": (60, 60), "down": (90, 50)}
+    many = [
+        scanned(f"{name}.example", day, score=score)
+        for name, pair in scores.items()
+        for day, score in enumerate(pair, 1)
+    ]
+    many += [scanned("new.example", 2, score=65), scanned("other.example", 2, score=80)]
+    with reports(many) as store:
+        query = Query.of(line=line, sort="change", descending=descending)
+        view = store.index(query)
+        assert names(view.ranked[:]) == hosts
+        found = [row.summary.host for row in view.ranked[:]]
+        assert [store.position(host, query) for host in found] == list(range(len(found)))
 
 
 def test_changes_are_counted_from_the_last_scan_up_to_the_end_of_a_day() -> None:

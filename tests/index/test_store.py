@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import sqlite3
 import stat
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +30,6 @@ from tests.cards import SAMPLES, cards
 from tests.index.clock import NOW, Clock
 from tests.index.locked import locked
 from tests.index.scans import DAY, scan
-from tests.matching import ordered
 from tests.strategies import observations
 
 
@@ -108,26 +106,6 @@ def test_change_is_against_the_scan_before(store: Store) -> None:
     before = scan(at=NOW - DAY)
     assert store.previous("shop.example", stamp(NOW)) == HostReport(card=before[0], observations=before[1])
     assert store.previous("shop.example", stamp(NOW - DAY)) is None
-
-
-@pytest.mark.parametrize("descending", [False, True])
-@pytest.mark.parametrize("line", ["", "score:<70", "shop"])
-def test_hosts_in_the_order_of_their_changes(store: Store, line: str, descending: bool) -> None:
-    random_ = random.Random(4)
-    for number in range(60):
-        name = f"shop{number}.example"
-        for age in (1, 0)[number % 3 == 0 :]:
-            card, found = scan(name, at=NOW - age * DAY)
-            score = random_.choice((40, 60, 60, 80))
-            store.put(msgspec.structs.replace(card, score=score), found)
-    query = Query.of(line=line, sort="change", descending=descending)
-    view = store.index(query)
-    rows = [row for row in store.index(Query.of()).ranked[:] if not line.startswith("score") or row.summary.score < 70]
-    assert any(row.change is None for row in rows)
-    assert any(row.change for row in rows)
-    wanted = [row.summary.host for row in ordered(rows, query)]
-    assert [row.summary.host for row in view.ranked[:]] == wanted
-    assert [store.position(host, query) for host in wanted] == list(range(len(wanted)))
 
 
 def test_a_damaged_line_is_left_out_of_its_page(store: Store) -> None:
