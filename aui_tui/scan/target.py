@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Final, NamedTuple
 from urllib.parse import quote
@@ -324,6 +325,7 @@ _V6_OPEN: Final = IPv6Network(_GLOBAL_UNICAST_V6)
 _V6_EMBEDDED: Final = tuple((IPv6Network(text), shift) for text, shift in _EMBEDDED_V4)
 
 
+@lru_cache(maxsize=1024)  # asked for each connection, and a name costs two exceptions
 def parse_address(address: str) -> IPv4Address | IPv6Address | None:
     """Return the address written as four decimal parts or in RFC 4291 form, or None; a zone index is refused."""
     try:
@@ -336,6 +338,7 @@ def parse_address(address: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
+@lru_cache(maxsize=1024)  # asked for each address and connection of a scan
 def is_public(address: str) -> bool:
     """Return whether a public client may dial ``address``: globally reachable unicast, nothing else.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from typing import Final, NamedTuple
@@ -176,12 +177,27 @@ def edge(headers: Mapping[str, str]) -> str:
     """Return the names of edges and servers in lower case, CDN first, then server, each once."""
     fields = _fold(headers)
     server = fields.get("server", "").lower().strip()
-    return " ".join(
-        entry.name
-        for entry in table().edge
-        if any(_begins(server, name.lower()) for name in entry.server)
-        or any(_has(fields, test) for test in entry.header)
-    )
+    beginnings, tests = _edge_tests()
+    numbers = {number for number, name in beginnings if server.startswith(name) and _is_whole(name, server)}
+    for name in ("", *fields):
+        numbers.update(number for number, test in tests.get(name, ()) if _has(fields, test))
+    return " ".join(table().edge[number].name for number in sorted(numbers))
+
+
+@cache
+def _edge_tests() -> tuple[list[tuple[int, str]], dict[str, list[tuple[int, str]]]]:
+    """Return the beginnings of Server, and the other tests by their field, empty for many; each with its edge's number.
+
+    Few fields are tested, and most answers have none of them.
+    """
+    beginnings: list[tuple[int, str]] = []
+    tests: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for number, entry in enumerate(table().edge):
+        beginnings += [(number, name.lower()) for name in entry.server]
+        for test in entry.header:
+            name, _, starred = _test(test)
+            tests["" if starred else name].append((number, test))
+    return beginnings, dict(tests)
 
 
 class _Head(NamedTuple):
@@ -303,15 +319,23 @@ def _shows(captcha: Captcha, page: _Page) -> bool:
 
 
 def _has(fields: dict[str, str], test: str) -> bool:
-    name, colon, words = test.partition(":")
-    if name.endswith("*"):
-        return any(field.startswith(name[:-1].lower()) for field in fields)
-    value = fields.get(name.lower())
-    return value is not None and (not colon or words.strip().lower() in value.lower())
+    name, words, starred = _test(test)
+    if starred:
+        return any(field.startswith(name) for field in fields)
+    value = fields.get(name)
+    return value is not None and (not words or words in value.lower())
 
 
-def _begins(server: str, name: str) -> bool:
-    return server.startswith(name) and not (name[-1].isalpha() and server[len(name) : len(name) + 1].isalpha())
+@lru_cache(maxsize=256)  # the tests of the table
+def _test(text: str) -> tuple[str, str, bool]:
+    """Return name and words of a test of a field, in lower case, and whether more may follow the name."""
+    name, _, words = text.lower().partition(":")
+    return name.removesuffix("*"), words.strip(), name.endswith("*")
+
+
+def _is_whole(name: str, server: str) -> bool:
+    """Tell whether the ``name`` at the beginning of a Server field does not go on."""
+    return not (name[-1].isalpha() and server[len(name) : len(name) + 1].isalpha())
 
 
 def _challenge(signal: Signal, fields: dict[str, str], text: str) -> Challenge:
