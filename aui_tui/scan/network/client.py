@@ -307,6 +307,9 @@ class _NoCookies(httpx.Cookies):
         """Do nothing: reading the fields of every answer would cost a tenth of a scan."""
 
 
+_NO_AUTH: Final = httpx.Auth()
+
+
 class _Client(httpx.AsyncClient):
     cookies = _NoCookies()  # type: ignore[override]  # instead of a property
 
@@ -320,7 +323,8 @@ class HttpClient:
     def __init__(self, transport: Transport, large_bodies: BodyLimiter, patience: float) -> None:
         self.large_bodies = large_bodies
         self._limiter = RequestLimiter(patience)
-        self._client = _Client(transport=transport, trust_env=False, timeout=None)  # a probe has one limit for all
+        # A probe has one limit for all. No log-in is looked for in an address: none of ours has one.
+        self._client = _Client(transport=transport, trust_env=False, timeout=None, auth=_NO_AUTH)
 
     async def __aenter__(self) -> HttpClient:
         return self
