@@ -539,13 +539,14 @@ class DashboardScreen(Screen[ScreenResultType]):
 
     def lacks(self, need: str) -> bool:
         """Whether something of NEEDS is missing here now."""
-        service = self.context.service
-        missing = {
-            "scans": not service.can_scan,
-            "own": not service.is_local,
-            "writer": self.context.exporter is None,
-        }
-        return missing.get(need, False)
+        match need:
+            case "scans":
+                return not self.context.service.can_scan
+            case "own":
+                return not self.context.service.is_local
+            case "writer":
+                return self.context.exporter is None
+        return False
 
     def why_not(self, action: str) -> str:
         """Return why ``action`` cannot be done here now; empty when it can."""

@@ -363,8 +363,12 @@ class IndexScreen(DashboardScreen[None]):
     # Keys
 
     def lacks(self, need: str) -> bool:
-        missing = {"wide": not self.has_class("-wide"), "host": not len(self.table)}
-        return missing.get(need, False) or super().lacks(need)
+        match need:
+            case "wide":
+                return not self.has_class("-wide")
+            case "host":
+                return not len(self.table)
+        return super().lacks(need)
 
     def action_search(self) -> None:
         self.line.focus()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from rich.segment import Segment
+from rich.style import Style as RichStyle
 from textual import events
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -53,6 +54,7 @@ class HostTable(ScrollView, can_focus=True):
         self._clock = clock
         self._now = 0.0
         self._ground = Style()
+        self._styles: dict[tuple[str, bool], RichStyle] = {}
         self._shown: tuple[Column, ...] = ()
         self._state = state
         self._page: tuple[int, Sequence[Row]] = (0, ())
@@ -207,7 +209,7 @@ class HostTable(ScrollView, can_focus=True):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw the lines of ``crop``, all on the same ground and in the same columns."""
-        self._ground, self._shown = self.visual_style, self._columns
+        self._ground, self._shown, self._styles = self.visual_style, self._columns, {}
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
@@ -225,14 +227,20 @@ class HostTable(ScrollView, can_focus=True):
 
     def _paint(self, cells: Sequence[Cell], width: int, *, highlighted: bool = False) -> Strip:
         """Return cells as one strip of ``width`` cells; ``highlighted``: under the cursor, its tones kept."""
-        style = self.app.stylesheet.parse_style
-        cursor = self._ground + style(STYLES["found"]) + Style(reverse=True if self.app.no_color else None)
-        ground = cursor if highlighted else self._ground
-        segments = []
-        for part in cells:
-            plain = part.role == "chip" or (highlighted and part.role in PLAIN_HERE)
-            segments.append(Segment(part.text, (cursor if plain else ground + style(STYLES[part.role])).rich_style))
-        return Strip(segments).adjust_cell_length(width, ground.rich_style)
+        segments = [Segment(part.text, self._style_of(part.role, highlighted)) for part in cells]
+        return Strip(segments).adjust_cell_length(width, self._style_of("", highlighted))
+
+    def _style_of(self, role: str, highlighted: bool) -> RichStyle:
+        """Return the style of a role, made once for all lines that are drawn together."""
+        made = self._styles.get((role, highlighted))
+        if made is None:
+            style = self.app.stylesheet.parse_style
+            cursor = self._ground + style(STYLES["found"]) + Style(reverse=True if self.app.no_color else None)
+            plain = role == "chip" or (highlighted and role in PLAIN_HERE)
+            ground = cursor if highlighted else self._ground
+            made = (cursor if plain else ground + style(STYLES[role])).rich_style
+            self._styles[role, highlighted] = made
+        return made
 
     def _heading(self) -> list[Cell]:
         out = [Cell(" ")]
