@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 
-from aui_tui.checks.scoring import grade_card
 from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.observations import Observations
 from aui_tui.service.local import LocalService
@@ -29,13 +28,10 @@ EARLIER = msgspec.structs.replace(
 CARDS = (EARLIER, RICH_OPEN, WALLED, DEAD)
 
 
-def seen(host: str, observations: Observations) -> tuple[ReportCard, Observations]:
-    """Return ``observations`` as a scan of ``host`` with its card."""
-    found = msgspec.structs.replace(observations, host=host, input_host=host, origin=f"https://{host}")
-    return grade_card(found), found
-
-
-SEEN = (seen("seen.example", situations.half_open()), seen("other.example", situations.plain()))
+SEEN = (
+    situations.graded("seen.example", situations.half_open()),
+    situations.graded("other.example", situations.plain()),
+)
 """Scans that are kept with what was seen."""
 
 

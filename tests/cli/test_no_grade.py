@@ -10,7 +10,7 @@ import pytest
 from aui_tui.checks.scoring import grade_card
 from aui_tui.report.data import card_record
 from tests.cli.runner import here
-from tests.cli.stored import fill, seen
+from tests.cli.stored import fill
 from tests.scan import situations
 
 HOST = "thin.example"
@@ -20,7 +20,7 @@ HOST = "thin.example"
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a home whose index has that one site."""
     home = tmp_path_factory.mktemp("thin")
-    fill(home, (), [seen(HOST, situations.thin())])
+    fill(home, (), [situations.graded(HOST, situations.thin())])
     return home
 
 
@@ -51,6 +51,10 @@ def test_programs_read_no_grade_too(home: Path, tmp_path: Path) -> None:
     assert run["properties"].keys() == {"host", "method", "score", "stance"}
     assert 'name="grade"' not in here(home, "site", HOST, "--format", "junit").out
     assert card_record(grade_card(situations.thin()))["grade"] is None
-    fill(tmp_path, (), [seen(HOST, situations.thin()), seen("plain.example", situations.plain())])
+    fill(
+        tmp_path,
+        (),
+        [situations.graded(HOST, situations.thin()), situations.graded("plain.example", situations.plain())],
+    )
     sides = json.loads(here(tmp_path, "diff", HOST, "plain.example", "--json").out)
     assert (sides["before"]["grade"], sides["after"]["grade"]) == (None, "F")

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from aui_tui.checks.scoring import grade_card
-from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.service.local import LocalService
 from tests.e2e.shops import HOST, PythonShop, rules
 from tests.e2e.terminal import Terminal
@@ -30,9 +28,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     exchanges = tuple(situations.probe(agent, 403) if one.name == agent else one for one in refused.exchanges)
     scans = (replace(refused, exchanges=exchanges), situations.wall_for_agents(), situations.open_rich())
     for host, scan in zip(HOSTS, scans, strict=True):
-        seen = replace(scan, host=host, input_host=host)
-        card = replace(grade_card(seen, DEFAULT_METHOD), category="Retail")
-        service.store.put(card, seen)
+        service.store.put(*situations.graded(host, scan, category="Retail"))
     asyncio.run(service.aclose())
     return folder
 

@@ -6,7 +6,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from aui_tui.checks.scoring import Labels, grade_card
 from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import grade_of
 from aui_tui.model.observations import Observations
@@ -17,10 +16,10 @@ def card(
     label: str, score: int, seen: Observations, at: str = "20T08:00:00.000", *, method: str = "v0.2", **words: str
 ) -> ReportCard:
     """Return the card of ``label``.example with this ``score``, as ``seen`` on a day of November 2026."""
-    host, edge = f"{label}.example", words.pop("edge", seen.edge)
-    seen = replace(seen, host=host, input_host=host, scanned_at=f"2026-11-{at}Z", edge=edge)
-    labels = Labels(name=words.pop("name", label), category=words.pop("category", "Retail"))
-    return replace(grade_card(seen, method, labels=labels), score=score, grade=grade_of(score))
+    seen = replace(seen, edge=words.pop("edge", seen.edge))
+    labels = {"name": label, "category": "Retail"} | words
+    found, _ = site.graded(f"{label}.example", seen, f"2026-11-{at}Z", method=method, **labels)
+    return replace(found, score=score, grade=grade_of(score))
 
 
 CARDS: Final = (

@@ -57,7 +57,7 @@ from aui_tui.tui.tables import table
 from aui_tui.tui.widgets.preview import preview
 from tests.cards import WALLED
 from tests.scan import situations
-from tests.scan.situations import probe, rules, silent, site
+from tests.scan.situations import graded, probe, rules, silent, site
 from tests.service.serving import Running, serving
 from tests.strategies import driven
 from tests.visits import records
@@ -127,13 +127,10 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalService]:
     """An index of every situation, each a host of its own."""
     made = LocalService(tmp_path_factory.mktemp("forms"))
     for number, make in enumerate((*SITUATIONS.values(), *MORE.values())):
-        host = f"s{number:02}.example"
-        seen = replace(make(), host=host, input_host=host)
-        made.store.put(grade_card(seen), seen)
+        made.store.put(*graded(f"s{number:02}.example", make()))
     known = [*SITUATIONS, *MORE]
     for number, name in enumerate(FOREIGN):
-        seen = replace((SITUATIONS | MORE)[name](), host=f"f{number:02}.example")
-        made.store.put(grade_card(seen), None)
+        made.store.put(graded(f"f{number:02}.example", (SITUATIONS | MORE)[name]())[0], None)
         assert name in known
     yield made
     made.store.close()

@@ -7,6 +7,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from aui_tui.checks.scoring import Labels, grade_card
+from aui_tui.model.card import ReportCard
+from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.observations import (
     BROWSER,
     FILE_PROBES,
@@ -116,6 +119,14 @@ def site(
         files=files,
         **changes,
     )
+
+
+def graded(
+    host: str, seen: Observations, at: str = "", *, method: str = DEFAULT_METHOD, **labels: Any
+) -> tuple[ReportCard, Observations]:
+    """Return the card of ``seen`` as a scan of ``host`` at a time, and that scan; ``labels`` as of ``Labels``."""
+    seen = replace(seen, host=host, input_host=host, origin=f"https://{host}", scanned_at=at or seen.scanned_at)
+    return grade_card(seen, method, labels=Labels(**labels)), seen
 
 
 def open_rich() -> Observations:
