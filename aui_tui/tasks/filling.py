@@ -18,15 +18,18 @@ from aui_tui.tasks.contact import contact_links
 from aui_tui.tasks.elements import Control, fill
 from aui_tui.tasks.outline import ENTRIES, FIELDS, Node, Outline
 from aui_tui.tasks.page import LOOK, Closed, Page, Stuck
-from aui_tui.tasks.pointing import by_control, by_pointing
+from aui_tui.tasks.pointing import SHORT, by_control, by_pointing
+from aui_tui.tasks.reading import FILE, covered
 from aui_tui.tasks.visit import Visit, ended
-from aui_tui.tasks.vocabulary import ADD, NEXT, SEARCH, TRAP
+from aui_tui.tasks.vocabulary import ADD, INVITE, NEVER, NEXT, SEARCH, TRAP, acts
 from aui_tui.text import count
 
 LOOSE: Final = 2
 """Text fields outside every form that make one together."""
 PAGES: Final = 4
 CONTACTS: Final = 2
+INVITATIONS: Final = 2
+"""Pages that are opened for their names where none that was seen has a form."""
 LATE: Final = 8.0
 """Seconds for the fields of a form that was there before."""
 MOST: Final = 40
@@ -42,19 +45,19 @@ class Form(NamedTuple):
 
 
 async def form(visit: Visit) -> TaskResult:
-    """Find the largest form on the pages seen, else on the pages about contact, and fill it."""
+    """Find the largest form on the pages seen, else on those about contact, else on those that invite; and fill it."""
     entries = [url for url, outline in visit.seen.items() if _has_entry(outline)][:PAGES]
     if visit.page.fence.pressed:
         await visit.page.leave(fresh=True)
     best = await _largest(visit, entries)
-    if best is None:
-        unseen = [node.url for node in contact_links(visit, visit.home) if visit.place(node.url) not in visit.seen]
-        with suppress(Closed):
-            best = await _largest(visit, [url for url in unseen[:CONTACTS] if _has_entry(await visit.served(url))])
+    veiled: list[TaskResult] = []
+    for links, most in ((contact_links, CONTACTS), (_invitations, INVITATIONS)):
+        if best is None:
+            best = await _largest(visit, await _with_entry(visit, links(visit, visit.home), most, veiled))
     if best is None and entries and not any(_has_entry(visit.seen[url]) for url in entries if url in visit.seen):
         return ended("failed", {"why": "the fields of its form did not come again"})
     if best is None:
-        ending = await _on_request(visit)
+        ending = next(iter(veiled), None) or await _editable(visit) or await _on_request(visit)
         if ending is not None:
             return ending
         disabled = [node for outline in visit.seen.values() for node in _disabled(outline)]
@@ -64,6 +67,51 @@ async def form(visit: Visit) -> TaskResult:
     outline = await visit.here(best.url)
     fresh = next((candidate for candidate in await _forms(visit.page, outline) if candidate.key == best.key), best)
     return await _judge(visit, outline, fresh)
+
+
+def _invitations(visit: Visit, home: Outline) -> list[Node]:
+    """Return the links whose names ask a person to fill something in, then those that stand in head and main alike.
+
+    A page to register on is only opened: what its name says is done by what is sent from there.
+    """
+    leading = [
+        node
+        for node in home.of("link")
+        if visit.same_site(node.url)
+        and not visit.at_home(node.url)
+        and not acts(node.url)
+        and not FILE.search(node.url)
+    ]
+    named = [node for node in leading if node.name and len(node.name) <= SHORT]
+    allowed = [node for node in named if not NEVER.search(INVITE.sub("", node.name))]
+    inviting = [node for node in allowed if INVITE.search(node.name)]
+    main = {visit.place(node.url) for node in home.main()}
+    both = (node for node in allowed if {"navigation", "banner"} & set(node.path) and visit.place(node.url) in main)
+    first = sorted(inviting, key=lambda node: INVITE.match(node.name) is None)
+    return list({visit.place(node.url): node for node in reversed([*first, *both])}.values())[::-1]
+
+
+async def _with_entry(visit: Visit, links: Sequence[Node], most: int, veiled: list[TaskResult]) -> list[str]:
+    """Open up to ``most`` pages behind ``links`` that were not seen; return those with a field to type in.
+
+    ``veiled`` gets the ending of a page whose fields are covered.
+    """
+    found: list[str] = []
+    for url in [node.url for node in links if visit.place(node.url) not in visit.seen][:most]:
+        with suppress(Closed):
+            outline = await visit.served(url)
+            if _has_entry(outline):
+                found.append(url)
+            elif visit.cover is not None and any(map(_is_entry, outline.dom_only)):
+                veiled.append(await covered(visit, visit.cover, outline))
+    return found
+
+
+async def _editable(visit: Visit) -> TaskResult | None:
+    """Return the ending where the homepage has a form of elements that take typing without being fields."""
+    outline = await visit.here(visit.url)
+    tag = str(await visit.page.query("editable", LOOSE) or "")
+    return ended("form-editable", url=outline.url, snippet=tag) if tag else None
 
 
 async def _on_request(visit: Visit) -> TaskResult | None:

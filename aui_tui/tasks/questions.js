@@ -473,6 +473,17 @@ element => [...element.options]
   return found ? found.cloneNode(false).outerHTML.slice(0, 200) : "";
 }
 
+//: editable  The start tag of the first of so many elements of one form that take typing without being fields.
+least => {
+  for (const form of document.querySelectorAll("form,[role=form]")) {
+    if (form.closest("[role=search],search")) continue;
+    const fields = [...form.querySelectorAll("[contenteditable]")].filter(element => element.isContentEditable &&
+      !element.parentElement.isContentEditable && !element.hasAttribute("role") && element.checkVisibility({ visibilityProperty: true }));
+    if (fields.length >= least && form.querySelector("button,input[type=submit],[role=button]")) return fields[0].cloneNode(false).outerHTML.slice(0, 200);
+  }
+  return "";
+}
+
 //: pointable  Start tags and texts of what a mouse may be pointed at for something that is hidden, the likeliest first: what
 // reacts, what lies around the hidden, and what is drawn like a button or an icon; no control with a name. `about`: a
 // pattern of what they may say.

@@ -36,7 +36,9 @@ async def read(visit: Visit) -> TaskResult:
     visit.home, visit.reached = outline, True
     visit.anchors = frozenset(map(str, await visit.page.query("anchors") or ()))
     if cover is not None:
-        return await _covered(visit, cover, outline)
+        ending = await covered(visit, cover, outline)
+        visit.veil = _over(cover)
+        return ending
     visit.difference = await _difference(visit, outline)
     text, headings = outline.text(), outline.headings()
     links = [node for node in outline.of("link") if node.name]
@@ -76,7 +78,7 @@ async def _difference(visit: Visit, outline: Outline) -> TreeDifference | None:
     return TreeDifference(total=total, dom_only=len(unheard), tree_only=len(added), cause=cause, names=names)
 
 
-async def _covered(visit: Visit, cover: Cover, outline: Outline) -> TaskResult:
+async def covered(visit: Visit, cover: Cover, outline: Outline) -> TaskResult:
     """Return the ending of a covered page: blocked where every button was tried and nothing it asked for was kept.
 
     Blocked too where a mouse alone closes it, and every other button commits to something.
@@ -85,7 +87,7 @@ async def _covered(visit: Visit, cover: Cover, outline: Outline) -> TaskResult:
     facts = {
         "covered": str(cover.total - len(cover.reached)),
         "total": str(cover.total),
-        "what": f"the dialog “{dialog.name}”" if dialog is not None and dialog.name else "what lies over the page",
+        "what": _over(cover),
         "name": tried.name if tried is not None else "",
         "buttons": joined([f"“{name}”" for name in cover.buttons], 3),
     }
@@ -98,8 +100,12 @@ async def _covered(visit: Visit, cover: Cover, outline: Outline) -> TaskResult:
         reason = "read-covered"
     else:
         reason = "read-covered-held" if fence.held or fence.failures else "read-covered-still"
-    visit.veil = facts["what"]
     return ended(reason, facts, node=dialog if cover.buttons else tried or dialog, url=outline.url)
+
+
+def _over(cover: Cover) -> str:
+    dialog = cover.dialog
+    return f"the dialog “{dialog.name}”" if dialog is not None and dialog.name else "what lies over the page"
 
 
 async def _closer(visit: Visit, outline: Outline) -> str:

@@ -60,6 +60,8 @@ class Visit:
     obstacle: str = ""
     """What kept a page that was opened from being seen whole: what is not found there may be there all the same."""
     seen: dict[str, Outline] = field(default_factory=dict)
+    cover: Cover | None = None
+    """What covers the page that was opened last, and was not dismissed."""
 
     @property
     def task_ms(self) -> int:
@@ -126,8 +128,8 @@ class Visit:
 
     async def cleared(self, outline: Outline) -> Outline:
         """Dismiss what covers the open page, and note what stays as the obstacle."""
-        outline, cover = await self.clear(outline)
-        if cover is not None:
+        outline, self.cover = await self.clear(outline)
+        if self.cover is not None:
             self.obstacle = f"something covers “{clean(outline.title or outline.url, 80)}”"
         return outline
 

@@ -37,6 +37,7 @@ GENERIC: Final = re.compile("^(?:" + "|".join(_table()["generic"]) + ")", re.IGN
 MAIL: Final = _names("mail")
 SOLD_OUT: Final = _names("sold_out")
 MENU: Final = _names("menu")
+INVITE: Final = _names("invite")
 NEXT: Final = _names("next")
 PUZZLE: Final = _names("puzzle")
 REVEAL: Final = _names("reveal")

@@ -12,6 +12,7 @@ from aui_tui.tasks.vocabulary import (
     DISMISS,
     EMAIL,
     GENERIC,
+    INVITE,
     NEVER,
     PHONE,
     POSTAL,
@@ -66,6 +67,27 @@ REFUSALS = """
     Continuer sans accepter
 """
 
+CLOSES = """
+    Close; Schließen; Später; Fermer; Cerrar; Chiudi; Fechar; Sluiten; Zamknij; Stäng; Luk; Lukk; Sulje; Zavřít; Zavrieť
+    Bezárás; Închide; Κλείσιμο
+    Закрыть; Закрити; Затвори; Kapat; إغلاق; סגור; بستن; Đóng; Tutup; ปิด; बंद करें; 閉じる; 關閉; 닫기
+"""
+
+ACCEPTED = """
+    Accept; Akzeptieren; J'accepte; Aceptar; Accetta; Aceitar; Accepteren; Rozumiem; Godkänn
+    Godta alle; Tillad alle; Hyväksy
+    Přijmout; Elfogadom; Sunt de acord; Συμφωνώ; Согласен; Погоджуюсь; Kabul et; موافق
+    Đồng ý; Setuju; ยอมรับ; स्वीकार करें; 同意する; 동의
+"""
+
+INVITES = """
+    Register with us; Enter the race; Apply now; Jetzt anmelden; Kontaktformular
+    Demander un devis; Inscríbete; Preventivo; Inscreva-se
+    Offerte aanvragen; Zgłoś się; Ansök; Tilmelding
+    Meld deg på; Ilmoittaudu; Přihláška; Jelentkezés; Înscriere; Εγγραφή; Kayıt ol
+    Подать заявку; Реєстрація; お申し込み; 报名; 참가 신청; التسجيل; הרשמה; Đăng ký; Daftar; ลงทะเบียน; पंजीकरण करें
+"""
+
 KNOWN = """
     Contact us; Kontakt; Kontakt & Impressum; Nous contacter; Contáctenos; Contattaci; Fale conosco; Neem contact op
     Связаться с нами; Контакти; お問い合わせ; 联系我们; 聯絡我們; 문의하기; 고객센터; اتصل بنا; تماس با ما
@@ -94,7 +116,10 @@ PHONES = "call us at (020) 7946 0000; +49 30 1234567"
 SAID = {
     "contact": (CONTACT, KNOWN, "Contract law; Recall of kettles; Rooms by the water; Call for papers; " + WORN),
     "add": (ADD, ADDS, "Additional text; Bookmark; Ordering guide; Renting out; Ask us"),
-    "refuse": (DISMISS[0], REFUSALS, "Accept all"),
+    "refuse": (DISMISS[0], REFUSALS + "Kabul etmiyorum; 同意しない; 不同意", "Accept all"),
+    "close": (DISMISS[1], CLOSES, "Disclosure; Enclosed; Plate; Lucky"),
+    "accept": (DISMISS[2], ACCEPTED, "Unacceptable; अस्वीकार; Salling; Termine"),
+    "invite": (INVITE, INVITES, "Entertainment; Performance; Platform; Joints; Formation; Reformed"),
     "search": (SEARCH, SEARCHES, "Such a room; Research; Your e-mail"),
     "place": (POSTAL, PLACES, OTHERS),
     "mail": (EMAIL, MAILS, OTHERS),
