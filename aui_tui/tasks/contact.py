@@ -100,7 +100,8 @@ async def _on_request(visit: Visit, outline: Outline, reached: Node | None = Non
 
     def shows(shown: Outline) -> bool:
         links = (node.name for node in shown.of("link", "button") if CONTACT.search(node.name))
-        return _contact_in(shown) is not None or (reached is None and any(name not in named for name in links))
+        found = _contact_in(shown) is not None or (_has_form(shown) and not _has_form(outline))
+        return found or (reached is None and any(name not in named for name in links))
 
     ending = await _by_mouse(visit, await visit.here(url), shows, (CONTACT,) if reached is None else (REVEAL, CONTACT))
     other = await by_control(visit, await visit.here(url), shows) if ending is not None else None
@@ -121,6 +122,11 @@ async def _by_mouse(
     await visit.here(outline.url)
     pointed = await by_pointing(visit, "text", shows, SAYS_CONTACT)
     return ended("contact-pointing", {"example": pointed}, url=outline.url, snippet=pointed) if pointed else None
+
+
+def _has_form(outline: Outline) -> bool:
+    fields = outline.of("textbox")
+    return len(fields) > 1 and any(MAIL.search(node.name) for node in fields)
 
 
 def _contact_in(outline: Outline) -> Node | None:

@@ -207,13 +207,13 @@ def _fake(outline: Outline, main: Sequence[Node], *, declared: bool) -> Node | N
     hidden = [node for node in outline.dom_only if node.role in CONTROLS and ADD.search(node.name)]
     plain = (node for node in main if not ACTIONABLE & {node.role, *node.path} and len(node.text or node.name) <= SHORT)
     said = [(node, _label(node)) for node in plain]
+    first = [node for node, label in said if ADD.match(label)]
     cart = [node for node, label in said if ADD.search(label) and CART.search(label)]
-    first = [node for node, label in said if ADD.match(label)] or cart
     later = [node for node, label in said if declared and len(label.split()) <= MAX_LABEL_WORDS and ADD.search(label)]
     plain = (node for node in _beside(outline, main) if not ACTIONABLE & {node.role, *node.path})
     labels = ((node, _label(node)) for node in plain if len(node.text or node.name) <= SHORT)
     beside = [node for node, label in labels if ADD.search(label) and (declared or CART.search(label))]
-    return next(iter([*hidden, *first, *later, *beside]), None)
+    return next(iter([*hidden, *first, *cart, *later, *beside]), None)
 
 
 def _label(node: Node) -> str:

@@ -190,7 +190,7 @@ def _named(nodes: list[Node]) -> list[Node]:
 
 def _said(node: Node) -> str:
     """Return what a node without children says by its name."""
-    return node.name if node.role in ("img", "heading", "link", "button", "cell", "figure") else ""
+    return node.name if node.role in ("img", "heading", "link", "button", "cell") else ""
 
 
 def _line(node: Node) -> str:

@@ -18,7 +18,7 @@ from aui_tui.packaged import read_text
 from aui_tui.scan.exchanges import redact
 from aui_tui.tasks.fence import PATIENCE, Fence, Held, NetworkPhase
 from aui_tui.tasks.outline import ACTIONABLE, FIELDS, Node, Outline, parse
-from aui_tui.tasks.tree import OWN, Frame, by_tree, letters, read_tree, unlike
+from aui_tui.tasks.tree import CAPTIONED, OWN, Frame, by_tree, letters, read_tree, unlike
 from aui_tui.tasks.vocabulary import SEARCH_MARKS
 from aui_tui.text import clean
 
@@ -544,7 +544,8 @@ class Page:
             return self.outline
         await _answer(self.tab.mouse.click(x, y) if press else self.tab.mouse.move(x, y))
         await asyncio.sleep(LOOK)
-        return await self.look(whole=False)
+        outline = await self.look(whole=False)
+        return await self.look() if any(node.role == CAPTIONED and node.name for node in outline.nodes) else outline
 
     async def reach(self, outline: Outline) -> tuple[list[Node], list[Node]]:
         """Return the links and controls in sight that get a click at their centre, and those that do not."""

@@ -14,7 +14,7 @@ from urllib.parse import urldefrag
 from aui_tui.tasks.outline import ACTIONABLE, TEXT, Node, Outline
 from aui_tui.tasks.page import LOOK, Page, Stuck, Untouched
 from aui_tui.tasks.visit import Visit
-from aui_tui.tasks.vocabulary import NEVER
+from aui_tui.tasks.vocabulary import NEVER, acts
 
 SHORT: Final = 40
 """Characters of a text that may name a control."""
@@ -115,7 +115,8 @@ async def _shown_by(visit: Visit, at: int, shows: Callable[[Outline], bool], *, 
         outline = await page.pointed(at, press=press)
         if outline is None:
             return None
-        if shows(outline) or (leads and press and any(held.document for held in page.fence.held[begun:])):
+        led = (held.url for held in page.fence.held[begun:] if held.document and held.own)
+        if shows(outline) or (leads and press and any(not visit.at_home(url) and not acts(url) for url in led)):
             return outline
     return None
 

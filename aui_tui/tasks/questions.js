@@ -233,7 +233,8 @@ marks => {
   const shaped = shown.filter(element => drawn(element) && !named(element) && !(element.textContent || "").trim() && (element.localName === "svg" || !element.children.length) &&
     !element.closest("[aria-hidden=true],[role=presentation],[role=none]") && box(element).height >= 12 && box(element).height <= 80 &&
     box(element).width >= 2 * box(element).height && box(element).width <= 400);
-  const found = shown.find(element => ["id", "class", "itemprop"].some(key => about.test(element.getAttribute(key) || "")) && [element, ...element.querySelectorAll("*")].some(drawn)) ||
+  const row = element => element.children.length > 4 && [...element.children].every(part => shown.includes(part) && drawn(part) && !part.children.length && box(part).height <= 80);
+  const found = shown.find(row) || shown.find(element => ["id", "class", "itemprop"].some(key => about.test(element.getAttribute(key) || "")) && [element, ...element.querySelectorAll("*")].some(drawn)) ||
     (shaped.length === 1 && shaped[0]);
   return found ? `; what is drawn by ${found.cloneNode(false).outerHTML.slice(0, 100)} has no text` : "";
 }
@@ -500,16 +501,19 @@ least => {
   const live = element => reacts(getEventListeners, element) || hovers(getEventListeners, element) || unnamed(element) ||
     (element.localName === "label" && ticks(element));
   const every = deep("*").filter(element => (element.localName.includes("-") ||
-    element.matches("div,span,li,i,b,u,em,strong,p,td,tr,svg,img,figure,article,section,h2,h3,h4,dt,dd,label,button,a,[role]")) && free(element));
+    element.matches("div,span,li,i,b,u,em,strong,p,td,tr,svg,img,figure,article,section,header,nav,footer,h2,h3,h4,dt,dd,label,button,a,[role]")) && free(element));
   const choose = () => {
+    const main = document.querySelector("main,[role=main]") || document.body;
+    const cards = () => every.filter(element => main.contains(element) && live(element) && text(element) && text(element).length < 400 && !live(element.parentElement) &&
+      !element.closest("nav,header,footer,aside,form"));
     if (hidden === "row") return deep("*").filter(list => list.children.length > 2 && !list.closest("nav,header,footer,aside,form,[role=navigation],p") &&
       shown(list) && new Set([...list.children].map(row => row.tagName + row.className)).size === 1 && text(list.firstElementChild) &&
-      text(list.firstElementChild).length < 400).flatMap(list => [...list.children].slice(0, 2)).filter(row => free(row) && row.tabIndex < 0 && !row.querySelector(control));
+      text(list.firstElementChild).length < 400).flatMap(list => [...list.children].slice(0, 2)).concat(cards()).filter(row => free(row) && row.tabIndex < 0 && !row.querySelector(control));
     if (hidden === "mark") return every.filter(element => icon(element) && live(element));
     const kinds = {
       field: "input:not([type=hidden]),textarea,[role=searchbox],[role=combobox]",
       control: "button,a[href],[role=button],input[type=submit]",
-      text: "a[href^='mailto:'],a[href^='tel:'],p,div,span,li,dd,address",
+      text: "a[href^='mailto:'],a[href^='tel:'],p,div,span,li,dd,address,figcaption,b,strong,em,small",
     };
     const targets = deep(kinds[hidden]).filter(element => away(element) && (hidden !== "text" || !element.children.length));
     const around = targets.slice(0, 40).flatMap(element => {
@@ -571,10 +575,16 @@ at => {
   const alike = element => [element.previousElementSibling, element.nextElementSibling].some(beside => beside && element.className &&
     beside.tagName === element.tagName && beside.classList[0] === element.classList[0]);
   const undisplayed = element => element && element.matches("select,input[type=checkbox],input[type=radio],input[type=file]") && !element.checkVisibility();
+  // a box without anything in it looks like an empty field or a switch
+  const blank = element => {
+    const style = getComputedStyle(element), box = element.getBoundingClientRect();
+    return !element.children.length && !(element.textContent || "").trim() && box.width >= 16 && box.height >= 12 && box.height <= 60 &&
+      (parseFloat(style.borderTopWidth) > 0 || !/, 0\)$|^transparent/.test(style.backgroundColor));
+  };
   const stands = element => [element.previousElementSibling, element.nextElementSibling, ...element.children].some(undisplayed);
-  const chosen = deep("div,span,li,p,b,i,svg", form).filter(element => element.checkVisibility({ visibilityProperty: true }) && !operated(element) && (alike(element) || stands(element)) &&
+  const chosen = deep("div,span,li,p,b,i,svg", form).filter(element => element.checkVisibility({ visibilityProperty: true }) && !operated(element) && (alike(element) || stands(element) || blank(element)) &&
     (element.textContent || "").trim().length < 40 && ![...element.querySelectorAll("input,select,textarea,button,a[href],label,[role]")].some(inner => inner.checkVisibility()))
-    .sort((left, right) => stands(right) - stands(left));
+    .sort((left, right) => stands(right) + blank(right) - stands(left) - blank(left));
   Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
   return chosen.slice(0, 3).map(element => element.cloneNode(false).outerHTML.slice(0, 160));
 }

@@ -190,7 +190,8 @@ async def _typed(visit: Visit, query: str) -> SearchResult | TaskResult:
         # what would have opened the search may need what was held back
         if any(request.own and request.sends for request in fence.held[begun:]):
             return ended("search-held", {"queries": "a word"})
-        return await _by_address(visit, query)
+        typed = await _typed_by_mouse(visit, query, before) if page.touched else ""
+        return ended("search-by-mouse", snippet=typed) if typed else await _by_address(visit, query)
     form = await page.ask(box, "search-form") or {}
     if form.get("readonly"):
         before, box = await behind(visit, before, box)
@@ -383,7 +384,7 @@ async def _by_eye(visit: Visit, shows: Callable[[Outline], bool], opener: str, q
     pointed = opener or await by_pointing(visit, "field", shows, SAYS_SEARCH)
     if pointed:
         return ended("search-no-name", snippet=pointed)
-    typed = await _typed_by_mouse(visit, query)
+    typed = await _typed_by_mouse(visit, query, await visit.here(visit.url))
     return ended("search-by-mouse", snippet=typed) if typed else None
 
 
@@ -391,10 +392,9 @@ def _entry(outline: Outline) -> Node | None:
     return next((node for node in outline.of(*ENTRIES)), None)
 
 
-async def _typed_by_mouse(visit: Visit, query: str) -> str:
-    """Press what is no control, type and send ``query``; return the tag of what then searches for it."""
+async def _typed_by_mouse(visit: Visit, query: str, before: Outline) -> str:
+    """Press what is no control on a page, which is open, type and send ``query``; return the tag of what searches."""
     page, fence = visit.page, visit.page.fence
-    before = await visit.here(visit.url)
     tags = await pointable(page, "field", SAYS_SEARCH)
     await fence.shut()
     for at, tag in enumerate(tags):

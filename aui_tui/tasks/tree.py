@@ -39,6 +39,8 @@ COMPARED: Final = (ACTIONABLE | {"heading"}) - {"option"}
 """Roles that both are asked for; options of a list that is shut are the one's alone."""
 MOST: Final = 4000
 """Nodes of a page that are compared."""
+CAPTIONED: Final = "figure"
+"""A role whose caption the outline has as its name alone, also where it is not displayed."""
 OWN: Final = "n"
 """A reference to a node that the tree alone has begins so, and goes on with its number in the DOM."""
 ALIKE: Final = 0.5
@@ -126,6 +128,8 @@ def by_tree(outline: Outline, tree: Sequence[Node]) -> Outline:
             left_out.append(node)
         elif at in pairs:
             nodes_kept[at] = replace(node, name=tree[pairs[at]].name)
+        elif node.role == CAPTIONED and letters(node.name) in text:
+            nodes_kept[at] = replace(node, text=node.name)
         elif node.text and not _stands(node.text, text, words):
             left_out.append(replace(node, text=""))
             nodes_kept[at] = replace(node, text="")
