@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from typing import Final
 from urllib.parse import unquote, urldefrag, urlsplit
 
@@ -11,7 +12,7 @@ from aui_tui.model.observations import GONE
 from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
 from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, Node, Outline
 from aui_tui.tasks.page import Closed, Pressed, Stuck, Untouched
-from aui_tui.tasks.pointing import by_pointing
+from aui_tui.tasks.pointing import by_control, by_pointing
 from aui_tui.tasks.reading import items, names_an_item
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import DISMISS, acts, words
@@ -23,6 +24,7 @@ FAKES: Final = 3
 """Elements that react to a click and are not links, from which on the site is said to offer items so."""
 MAX_POINTER_CHECKS: Final = 20
 """Texts of a closed shadow root that are checked for the pointer of a link."""
+Way = Callable[[Visit, Node], Awaitable[TaskResult]]
 STEM: Final = 4
 """Letters of a word that stand for it with another ending."""
 
@@ -44,7 +46,21 @@ async def follow(visit: Visit) -> TaskResult:
     ending = await _nothing_to_follow(visit)
     # a main part without any link: the page leads further from its head alone
     around = await _in_turn(visit, items(visit, visit.home, main=False)) if ending.reason == "follow-none" else []
-    return around[-1] if around and around[-1].outcome == DONE else ending
+    if around and around[-1].outcome == DONE:
+        return around[-1]
+    unfolded = await _in_turn(visit, await _unfolded(visit), _straight)
+    return unfolded[-1] if unfolded and unfolded[-1].outcome == DONE else ending
+
+
+async def _unfolded(visit: Visit) -> list[Node]:
+    """Return the links to items that a control of the homepage shows."""
+    opened = await by_control(visit, await visit.here(visit.url), lambda shown: bool(items(visit, shown)))
+    return items(visit, opened[1]) if opened is not None else []
+
+
+async def _straight(visit: Visit, node: Node) -> TaskResult:
+    """Go to the address of a link. Raises Closed, Stuck."""
+    return await _gone_to(visit, node, node.url, Pressed(None, []))
 
 
 def _best(endings: list[TaskResult]) -> TaskResult:
@@ -58,13 +74,13 @@ def _best(endings: list[TaskResult]) -> TaskResult:
     return next(ending for condition in order for ending in endings if condition(ending))
 
 
-async def _in_turn(visit: Visit, nodes: list[Node]) -> list[TaskResult]:
-    """Follow links until one opens what it names; return how each ended."""
+async def _in_turn(visit: Visit, nodes: list[Node], way: Way | None = None) -> list[TaskResult]:
+    """Follow links, in one ``way`` or by pressing them, until one opens what it names; return how each ended."""
     endings: list[TaskResult] = []
     for node in nodes[:CANDIDATES]:
         reason, why = "follow-failed", f"the link “{node.name}” leads to an address that is not opened here"
         try:
-            endings.append(await _try(visit, node))
+            endings.append(await (way or _try)(visit, node))
         except Closed as error:
             reason = f"follow-{error.why}" if error.why in ("robots", "acts") else reason
             endings.append(ended(reason, {"why": why}, node=node))
@@ -120,6 +136,9 @@ async def _nothing_to_follow(visit: Visit) -> TaskResult:
     )
     if pointed:
         return ended("follow-pointing", {"example": pointed}, url=outline.url, snippet=pointed)
+    chosen = await _list_by_mouse(visit)
+    if chosen:
+        return ended("follow-pointing", {"example": chosen}, url=outline.url, snippet=chosen)
     outline = await visit.here(visit.url)
     hovered = await visit.page.query("hover-links") or ()
     if hovered:
@@ -129,6 +148,25 @@ async def _nothing_to_follow(visit: Visit) -> TaskResult:
     if any(not visit.same_site(node.url) for node in named):
         return ended("follow-external", url=outline.url)
     return ended("follow-generic" if named else "follow-none", url=outline.url)
+
+
+async def _list_by_mouse(visit: Visit) -> str:
+    """Return what opens a list for a mouse, where an entry of it, which is no control, asks for another page."""
+    outline = await visit.here(visit.url)
+    had = {node.ref for node in outline.nodes}
+
+    def entries(shown: Outline) -> list[Node]:
+        fresh = (node for node in shown.nodes if node.ref and node.ref not in had and (node.text or node.name))
+        return [node for node in fresh if not ACTIONABLE & {node.role, *node.path} and not node.framed]
+
+    pointed = await by_pointing(visit, "list", lambda shown: len(entries(shown)) >= FAKES)
+    if not pointed:
+        return ""
+    try:
+        pressed = await visit.page.tried(entries(await visit.page.look(whole=False))[0], shut=True)
+    except (Untouched, IndexError):
+        return ""
+    return pointed if pressed.led and not visit.at_home(pressed.led) and visit.same_site(pressed.led) else ""
 
 
 async def _try(visit: Visit, node: Node) -> TaskResult:

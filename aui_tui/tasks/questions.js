@@ -509,6 +509,7 @@ least => {
     if (hidden === "row") return deep("*").filter(list => list.children.length > 2 && !list.closest("nav,header,footer,aside,form,[role=navigation],p") &&
       shown(list) && new Set([...list.children].map(row => row.tagName + row.className)).size === 1 && text(list.firstElementChild) &&
       text(list.firstElementChild).length < 400).flatMap(list => [...list.children].slice(0, 2)).concat(cards()).filter(row => free(row) && row.tabIndex < 0 && !row.querySelector(control));
+    if (hidden === "list") return every.filter(element => live(element) && text(element) && text(element).length < 60);
     if (hidden === "mark") return every.filter(element => icon(element) && live(element));
     const kinds = {
       field: "input:not([type=hidden]),textarea,[role=searchbox],[role=combobox]",
