@@ -14,7 +14,7 @@ from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.page import Closed, Stuck, Untouched
 from aui_tui.tasks.pointing import SHORT, by_control, by_mouse_alone, by_pointing
-from aui_tui.tasks.reading import drawings
+from aui_tui.tasks.reading import covered, drawings
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import ABOUT, CONTACT, EMAIL, MAIL, MENU, NEVER, PHONE, POSTAL, REVEAL, SAYS_CONTACT, acts
 from aui_tui.text import clean
@@ -30,8 +30,9 @@ async def contact(visit: Visit) -> TaskResult:
     held = False
     if not any(CONTACT.search(node.name) for node in links):
         begun = len(visit.page.fence.asked)
-        links = await _in_menu(visit) or links
+        in_menu = await _in_menu(visit)
         held = len(visit.page.fence.asked) > begun
+        links = in_menu or await _unfolded(visit) or links
     queue: list[tuple[str, Node | None]] = [(visit.url, None), *((node.url, node) for node in links)]
     reached: Node | None = None
     failure: Closed | Stuck | None = None
@@ -58,17 +59,21 @@ async def contact(visit: Visit) -> TaskResult:
         await _by_button(visit)
         or await _by_nameless_link(visit)
         or await _on_request(visit, await visit.here(visit.url))
+        or await _behind_pointing(visit)
+        or await _by_route(visit)
         or await _no_contact(visit)
     )
 
 
 async def _nothing_there(visit: Visit, reached: Node) -> TaskResult:
     """Return the ending where the page behind a contact link shows no contact: blocked where it is drawn."""
-    outline = await visit.page.open(reached.url)
+    outline, cover = await visit.clear(await visit.page.open(reached.url))
     status = visit.page.status
     facts = {"status": str(status)}
     if status in GONE:
         return ended("missing", facts, node=reached)
+    if cover is not None and _contact_in(await visit.page.look(whole=False)) is not None:
+        return await covered(visit, cover, outline)
     facts["pictures"] = await drawings(visit, SAYS_CONTACT, EMAIL, PHONE)
     if facts["pictures"]:
         return ended("contact-nothing", facts, node=reached, url=reached.url)
@@ -237,11 +242,49 @@ async def _in_menu(visit: Visit) -> list[Node]:
     return contact_links(visit, outline)
 
 
+async def _hidden_names(visit: Visit) -> list[str]:
+    """Return the names about contact of links and buttons that the homepage holds without showing them."""
+    await visit.here(visit.url)
+    return [str(name) for name in await visit.page.query("hidden-controls") or () if CONTACT.search(name)]
+
+
+def _named(outline: Outline) -> bool:
+    return any(CONTACT.search(node.name) for node in outline.of("link", "button"))
+
+
+async def _unfolded(visit: Visit) -> list[Node]:
+    """Return the links about contact that a control of the homepage shows, where one stands there hidden."""
+    if not await _hidden_names(visit):
+        return []
+    opened = await by_control(visit, await visit.here(visit.url), _named)
+    return contact_links(visit, opened[1]) if opened is not None else []
+
+
+async def _behind_pointing(visit: Visit) -> TaskResult | None:
+    """Return the ending where a link about contact shows up under a mouse alone."""
+    if not await _hidden_names(visit):
+        return None
+    pointed = await by_pointing(visit, "control", _named)
+    return ended("contact-pointing", {"example": pointed}, snippet=pointed) if pointed else None
+
+
+async def _by_route(visit: Visit) -> TaskResult | None:
+    """Return the ending where a text about contact that is no link leads to one when it is pressed."""
+    await visit.here(visit.url)
+    begun = len(visit.page.fence.held)
+    pointed = await by_pointing(visit, "said", lambda _: False, CONTACT.pattern, leads=True)
+    led = [held.url for held in visit.page.fence.held[begun:] if held.document and held.method == "GET"]
+    if not pointed or not led or not visit.same_site(led[-1]) or visit.at_home(led[-1]) or acts(led[-1]):
+        return None
+    outline = await visit.served(led[-1])
+    way = await _way(visit, outline, by_name=True)
+    said = re.sub("<[^>]*>", "", pointed)
+    return ended("contact-no-link", {"name": said}, snippet=pointed) if way else None
+
+
 async def _no_contact(visit: Visit) -> TaskResult:
     """Return the ending where no link leads to a contact: a hidden link, or none."""
-    await visit.here(visit.url)
-    hidden = (name for name in await visit.page.query("hidden-controls") or () if CONTACT.search(name))
-    name = next(hidden, "")
+    name = next(iter(await _hidden_names(visit)), "")
     if name:
         return ended("contact-hidden", {"name": clean(name, SHORT)})
     await visit.here(visit.url)

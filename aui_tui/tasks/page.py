@@ -46,6 +46,8 @@ SCROLLED: Final = 0.6
 """Seconds in which a page goes on that was scrolled to its end."""
 GROWN: Final = 2
 """How many times it is scrolled."""
+DRAGGED: Final = 12
+"""Places of the mouse while it drags something."""
 LEFT: Final = 0.2
 """Seconds for what a page sends when it is closed."""
 TRIED: Final = 2.5
@@ -539,13 +541,30 @@ class Page:
         place = await self.query("point", at)
         if place is None:
             return None
-        x, y, is_control = place
+        x, y, is_control, _ = place
         if press and is_control:
             return self.outline
         await _answer(self.tab.mouse.click(x, y) if press else self.tab.mouse.move(x, y))
         await asyncio.sleep(LOOK)
         outline = await self.look(whole=False)
         return await self.look() if any(node.role == CAPTIONED and node.name for node in outline.nodes) else outline
+
+    async def dragged(self, at: int) -> Outline | None:
+        """Drag what may be pointed at, of that number, to the right end of what holds it; return the page then.
+
+        None where it does not show a hand that grabs, or has gone.
+        """
+        await self._press()
+        x, y, is_control, room = await self.query("point", at) or (0, 0, True, 0)
+        if is_control or not room:
+            return None
+        mouse = self.tab.mouse
+        await _answer(mouse.move(x, y))
+        await _answer(mouse.down())
+        await _answer(mouse.move(x + room, y, steps=DRAGGED))
+        await _answer(mouse.up())
+        await asyncio.sleep(LOOK)
+        return await self.look(whole=False)
 
     async def reach(self, outline: Outline) -> tuple[list[Node], list[Node]]:
         """Return the links and controls in sight that get a click at their centre, and those that do not."""

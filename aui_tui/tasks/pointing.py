@@ -118,7 +118,8 @@ async def _shown_by(visit: Visit, at: int, shows: Callable[[Outline], bool], *, 
         led = (held.url for held in page.fence.held[begun:] if held.document and held.own)
         if shows(outline) or (leads and press and any(not visit.at_home(url) and not acts(url) for url in led)):
             return outline
-    return None
+    dragged = await page.dragged(at)
+    return dragged if dragged is not None and shows(dragged) else None
 
 
 async def _does_it_alone(visit: Visit, at: int, shows: Callable[[Outline], bool]) -> bool:

@@ -509,6 +509,8 @@ least => {
     if (hidden === "row") return deep("*").filter(list => list.children.length > 2 && !list.closest("nav,header,footer,aside,form,[role=navigation],p") &&
       shown(list) && new Set([...list.children].map(row => row.tagName + row.className)).size === 1 && text(list.firstElementChild) &&
       text(list.firstElementChild).length < 400).flatMap(list => [...list.children].slice(0, 2)).concat(cards()).filter(row => free(row) && row.tabIndex < 0 && !row.querySelector(control));
+    if (hidden === "said") return every.filter(element => text(element).length < 40 && new RegExp("^(?:" + about + ")", "i").test(text(element)) &&
+      !element.children.length);
     if (hidden === "list") return every.filter(element => live(element) && text(element) && text(element).length < 60);
     if (hidden === "mark") return every.filter(element => icon(element) && live(element));
     const kinds = {
@@ -545,7 +547,8 @@ least => {
   return chosen.slice(0, 14).map(element => element.cloneNode(false).outerHTML.slice(0, 160) + text(element).slice(0, 40));
 }
 
-//: point  Bring one of what may be pointed at into sight; its centre, and whether a control with a name gets a press there.
+//: point  Bring one of what may be pointed at into sight; its centre, whether a control with a name gets a press there, and
+// how far it can be dragged to the right.
 at => {
   const element = globalThis[Symbol.for("pointable")][at];
   element.scrollIntoView({ block: "center", behavior: "instant" });
@@ -557,7 +560,8 @@ at => {
     x += frame.getBoundingClientRect().left + frame.clientLeft;
     y += frame.getBoundingClientRect().top + frame.clientTop;
   }
-  return [x, y, !!hit && !own && (OPERATED)(hit)];
+  const room = getComputedStyle(element).cursor === "grab" ? element.parentElement.getBoundingClientRect().right - box.left : 0;
+  return [x, y, !!hit && !own && (OPERATED)(hit), room];
 }
 
 //: writes  Whether what is typed goes into a control with a name.
