@@ -9,6 +9,9 @@ from aui_tui.tasks.outline import ENTRIES, FIELDS, Node, Outline
 from aui_tui.tasks.visit import Visit
 from aui_tui.tasks.vocabulary import SEARCH, acts
 
+CAPTIONS: Final = frozenset({"text", "generic", "paragraph", "strong"})
+SHORT: Final = 40
+"""Characters of a text that may stand for the name of a field."""
 MOST: Final = 6
 """Fields whose form is looked at."""
 
@@ -69,7 +72,15 @@ async def _nameless(visit: Visit, outline: Outline) -> Node | None:
     fields = [node for node in outline.nodes if node.role in ENTRIES and not node.name]
     moved = visit.place(outline.url) != visit.place(visit.home.url)
     field = next((node for node in fields if moved or node.role == "searchbox" or "search" in node.path), None)
+    field = field or next((node for node in fields if SEARCH.match(_caption(outline, node))), None)
     return field or await _by_form(visit, outline, named=False)
+
+
+def _caption(page: Outline, field: Node) -> str:
+    """Return the short text that stands right before a field, which does not belong to it."""
+    before = page.nodes[: page.nodes.index(field)]
+    node = next((node for node in reversed(before) if node.role != "generic" or node.text), None)
+    return node.text if node is not None and node.role in CAPTIONS and len(node.text) <= SHORT else ""
 
 
 def opener(page: Outline) -> Node | None:

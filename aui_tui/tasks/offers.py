@@ -11,7 +11,7 @@ from typing import Final
 from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
 from aui_tui.tasks.elements import Control, fill
 from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, FIELDS, Node, Outline
-from aui_tui.tasks.page import Closed, Stuck
+from aui_tui.tasks.page import Closed, Stuck, Untouched
 from aui_tui.tasks.pointing import ALONE, SHORT, by_control, by_mouse_alone, by_pointing
 from aui_tui.tasks.reading import drawings, items
 from aui_tui.tasks.visit import Visit, ended
@@ -37,6 +37,8 @@ PAGES: Final = 4
 """Pages that are opened beside the homepage and the page that was followed."""
 NEAR: Final = 4
 """Elements before and after a control in which a price belongs to it where no block holds both."""
+CART_TEXT: Final = 12
+"""Characters after the word for a cart that may say what is in it."""
 SMALL: Final = 600
 """Characters of a block that holds one offer: beyond it a price and a control have nothing to do with each other."""
 NAMED: Final = frozenset({"heading", "button", "link", "cell", "img"})
@@ -364,7 +366,30 @@ async def _adding_without_name(visit: Visit, outline: Outline) -> Node | None:
         marks = str(await visit.page.ask(node, "marks") or "")
         if CART.search(marks) or ADD.search(marks):
             return node
-    return None
+    return await _changing_the_cart(visit, outline)
+
+
+async def _changing_the_cart(visit: Visit, outline: Outline) -> Node | None:
+    """Press the one button without a name beside a price while nothing can leave; return it where a cart changes."""
+    main = (await visit.here(outline.url)).main()
+    nameless = [at for at, node in enumerate(main) if node.role == "button" and not node.name and not node.disabled]
+    beside = [main[at] for at in nameless if _block(main, at)]
+    if len(beside) != 1:
+        return None
+    before = _carts(visit.page.outline)
+    try:
+        pressed = await visit.page.tried(beside[0], shut=True)
+    except Untouched:
+        return None
+    shown = _carts(pressed.outline or await visit.page.look(whole=False))
+    await visit.here(outline.url)
+    return beside[0] if before and len(shown) == len(before) and shown != before else None
+
+
+def _carts(outline: Outline) -> list[str]:
+    """Return what a page says after each word for a cart."""
+    text = outline.text()
+    return [text[match.start() : match.end() + CART_TEXT] for match in CART.finditer(text)]
 
 
 def _price(nodes: Sequence[Node]) -> str:

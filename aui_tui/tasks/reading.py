@@ -43,6 +43,8 @@ async def read(visit: Visit) -> TaskResult:
     text, headings = outline.text(), outline.headings()
     links = [node for node in outline.of("link") if node.name]
     drawn = await pictures(visit) if len(text) < READABLE_ENOUGH else ""
+    if len(text) < LITTLE and not drawn and all(visit.at_home(node.url) for node in links):
+        drawn = await _painted(visit)
     short = headings and links and (not drawn or (len(text) >= LITTLE and len(links) >= 2))
     short = short or (not drawn and _is_form(outline))
     if len(text) >= READABLE_ENOUGH or short:
@@ -56,6 +58,13 @@ async def read(visit: Visit) -> TaskResult:
         left_out = {"hidden": str(visit.difference.dom_only), "total": str(visit.difference.total)}
         return ended("read-hidden", {**facts, "cause": visit.difference.cause, **left_out}, url=outline.url)
     return ended("read-waiting" if waiting else "read-empty", facts, url=outline.url)
+
+
+async def _painted(visit: Visit) -> str:
+    """Return what reacts to a click and says nothing, as an ending of a sentence; empty without it."""
+    clickable = await visit.page.inspect("clickable") or {"count": 0}
+    silent = clickable["count"] and clickable["example"].endswith(">")
+    return f"; {clickable['example']} reacts to a click and has no text" if silent else ""
 
 
 def _is_form(outline: Outline) -> bool:
