@@ -21,7 +21,7 @@ from aui_tui.tasks.page import LOOK, Closed, Page, Stuck
 from aui_tui.tasks.pointing import SHORT, by_control, by_pointing
 from aui_tui.tasks.reading import FILE, covered
 from aui_tui.tasks.visit import Visit, ended
-from aui_tui.tasks.vocabulary import ADD, INVITE, NEVER, NEXT, SEARCH, TRAP, acts
+from aui_tui.tasks.vocabulary import ADD, INVITE, NEVER, NEXT, PUZZLE, SEARCH, TRAP, acts
 from aui_tui.text import count
 
 LOOSE: Final = 2
@@ -57,7 +57,7 @@ async def form(visit: Visit) -> TaskResult:
     if best is None and entries and not any(_has_entry(visit.seen[url]) for url in entries if url in visit.seen):
         return ended("failed", {"why": "the fields of its form did not come again"})
     if best is None:
-        ending = next(iter(veiled), None) or await _editable(visit) or await _on_request(visit)
+        ending = next(iter(veiled), None) or await _not_fields(visit) or await _on_request(visit)
         if ending is not None:
             return ending
         disabled = [node for outline in visit.seen.values() for node in _disabled(outline)]
@@ -107,11 +107,17 @@ async def _with_entry(visit: Visit, links: Sequence[Node], most: int, veiled: li
     return found
 
 
-async def _editable(visit: Visit) -> TaskResult | None:
-    """Return the ending where the homepage has a form of elements that take typing without being fields."""
+async def _not_fields(visit: Visit) -> TaskResult | None:
+    """Return the ending where the homepage has elements that take typing and are no fields, or a puzzle before them."""
     outline = await visit.here(visit.url)
-    tag = str(await visit.page.query("editable", LOOSE) or "")
-    return ended("form-editable", url=outline.url, snippet=tag) if tag else None
+    for reason, question, argument in (
+        ("form-editable", "editable", LOOSE),
+        ("form-puzzle", "puzzle", PUZZLE.pattern),
+    ):
+        tag = str(await visit.page.query(question, argument) or "")
+        if tag:
+            return ended(reason, url=outline.url, snippet=tag)
+    return None
 
 
 async def _on_request(visit: Visit) -> TaskResult | None:

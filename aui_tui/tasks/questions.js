@@ -485,6 +485,21 @@ least => {
   return "";
 }
 
+//: puzzle  The start tag of what asks for proof of a person in words that match, and holds no control and something to press,
+// where a form is hidden.
+words => {
+  const shown = element => element.checkVisibility({ visibilityProperty: true }), control = "a[href],button,input,select,textarea,iframe,[tabindex],[role]";
+  const fields = form => form.querySelectorAll("input:not([type=hidden]),textarea").length;
+  const hidden = [...document.forms].some(form => !shown(form) && fields(form) > 1 && !form.querySelector("[type=password]") && !form.closest("[role=search],search"));
+  const said = new RegExp(words, "i");
+  const asking = hidden && [...document.querySelectorAll("p,h2,h3,h4,label,span,div")].find(element => shown(element) &&
+    (element.textContent || "").length < 200 && said.test(element.textContent) && ![...element.children].some(inner => said.test(inner.textContent)));
+  const around = asking && (asking.nextElementSibling ? asking.parentElement : asking);
+  if (!around || around.matches("body,main,[role=main]") || [...around.querySelectorAll(control)].some(shown)) return "";
+  const silent = [...around.querySelectorAll("*")].filter(element => shown(element) && !element.textContent.trim() && element.getBoundingClientRect().height >= 16);
+  return silent.length ? around.cloneNode(false).outerHTML.slice(0, 200) : "";
+}
+
 //: pointable  Start tags and texts of what a mouse may be pointed at for something that is hidden, the likeliest first: what
 // reacts, what lies around the hidden, and what is drawn like a button or an icon; no control with a name. `about`: a
 // pattern of what they may say.
