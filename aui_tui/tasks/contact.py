@@ -270,6 +270,8 @@ async def _behind_pointing(visit: Visit) -> TaskResult | None:
 
 async def _by_route(visit: Visit) -> TaskResult | None:
     """Return the ending where a text about contact that is no link leads to one when it is pressed."""
+    if any(CONTACT.search(node.name) for node in visit.home.dom_only):
+        return None  # it is a link that the tree leaves out, which is told of the page
     await visit.here(visit.url)
     begun = len(visit.page.fence.held)
     pointed = await by_pointing(visit, "said", lambda _: False, CONTACT.pattern, leads=True)
