@@ -36,10 +36,10 @@ METAS: Final = {
 }  # fmt: skip
 _UNNAMED: Final = frozenset(("listitem", "breadcrumblist", "searchaction", "readaction", "imageobject", "website"))
 """Types whose name is not what the page is about."""
-_SHORT, _CODE, _BLANK = "[$€£¥₹₽₺]", "(?:USD|EUR|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK)", r"[ \u00a0]"
-_SIGN: Final = rf"(?:{_SHORT}|US\$|R\$|{_CODE}\b|kr\b|zł|Kč)"
+_SYMBOL, _CODE, _BLANK = "[$€£¥₹₽₺]", "(?:USD|EUR|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK)", r"[ \u00a0]"
+_SIGN: Final = rf"(?:{_SYMBOL}|US\$|R\$|{_CODE}\b|kr\b|zł|Kč)"
 _SIGNS_BEFORE: Final = (
-    *(f"{sign}{blank}" for sign in (_SHORT, "zł", "Kč") for blank in ("", _BLANK)),
+    *(f"{sign}{blank}" for sign in (_SYMBOL, "zł", "Kč") for blank in ("", _BLANK)),
     *(f"{sign}{_BLANK}" for sign in (_CODE, "kr")),
 )
 """How what stands before an amount ends where it has a sign, each of one length."""
@@ -47,7 +47,7 @@ _LONGEST_SIGN: Final = len("US$ ")
 _ENDS_IN_SIGN: Final = re.compile(rf"{_SIGN}{_BLANK}?\Z", re.IGNORECASE)
 _AMOUNT: Final = r"\d{1,3}(?:[.,\u00a0\u202f' ]\d{3}){0,3}(?:[.,]\d{1,2})?(?!\d)|\d{1,7}(?:[.,]\d{1,2})?(?!\d)"
 _PRICE: Final = re.compile(rf"{_SIGN}[ \u00a0]?(?:{_AMOUNT})|(?<![\d.,])(?:{_AMOUNT})[ \u00a0]?{_SIGN}(?![ \u00a0]?\d)")
-_MARK: Final = re.compile(rf"(?=[$€£¥₹₽₺A-Zkz]){_SIGN}")  # tried everywhere, and the choice of signs is slow
+_MARK: Final = re.compile(rf"(?={_SYMBOL}|[A-Zkz]){_SIGN}")  # tried everywhere, and the choice of signs is slow
 _AT, _PLUS = re.compile("@"), re.compile(r"\+")
 _MAIL: Final = re.compile(r"[\w.+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{2,63}){1,4}", re.IGNORECASE)
 _PHONE: Final = re.compile(r"\+\d[\d ()./\u00a0-]{7,20}\d")

@@ -6,12 +6,12 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from aui_tui.tasks.outline import ENTRIES, FIELDS, Node, Outline
+from aui_tui.tasks.pointing import SHORT
 from aui_tui.tasks.visit import Visit
 from aui_tui.tasks.vocabulary import SEARCH, acts
 
 CAPTIONS: Final = frozenset({"text", "generic", "paragraph", "strong"})
-SHORT: Final = 40
-"""Characters of a text that may stand for the name of a field."""
+"""Roles of a text that a person takes for the label of the field behind it."""
 MOST: Final = 6
 """Fields whose form is looked at."""
 

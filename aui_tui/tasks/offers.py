@@ -207,15 +207,19 @@ def _unread(outline: Outline, main: Sequence[Node]) -> str:
 def _fake(outline: Outline, main: Sequence[Node], *, declared: bool) -> Node | None:
     """Return what says that it adds or books, and is no link or button of the accessibility tree."""
     hidden = [node for node in outline.dom_only if node.role in CONTROLS and ADD.search(node.name)]
-    plain = (node for node in main if not ACTIONABLE & {node.role, *node.path} and len(node.text or node.name) <= SHORT)
-    said = [(node, _label(node)) for node in plain]
+    said = _plain_labels(main)
     first = [node for node, label in said if ADD.match(label)]
     cart = [node for node, label in said if ADD.search(label) and CART.search(label)]
     later = [node for node, label in said if declared and len(label.split()) <= MAX_LABEL_WORDS and ADD.search(label)]
-    plain = (node for node in _beside(outline, main) if not ACTIONABLE & {node.role, *node.path})
-    labels = ((node, _label(node)) for node in plain if len(node.text or node.name) <= SHORT)
+    labels = _plain_labels(_beside(outline, main))
     beside = [node for node, label in labels if ADD.search(label) and (declared or CART.search(label))]
     return next(iter([*hidden, *first, *cart, *later, *beside]), None)
+
+
+def _plain_labels(nodes: Sequence[Node]) -> list[tuple[Node, str]]:
+    """Return the short texts that are no control and stand in none, each as a label."""
+    plain = (node for node in nodes if not ACTIONABLE & {node.role, *node.path})
+    return [(node, _label(node)) for node in plain if len(node.text or node.name) <= SHORT]
 
 
 def _label(node: Node) -> str:
