@@ -53,10 +53,15 @@ def reading(name: str) -> Iterator[BinaryIO]:
     try:
         file = open(0, "rb", closefd=False) if piped else user_path(name).open("rb")  # noqa: SIM115
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"Cannot read {clean(name, 200)}: {clean(reason, 200)}.") from None
+        raise unreadable(name, error) from None
     with file:
         yield file
+
+
+def unreadable(name: str, error: Exception) -> ConfigError:
+    """Return the error that says why the file ``name`` cannot be read."""
+    reason = getattr(error, "strerror", None) or str(error)
+    return ConfigError(f"Cannot read {clean(name, 200)}: {clean(reason, 200)}.")
 
 
 def check_place(path: Path) -> None:

@@ -14,13 +14,13 @@ from urllib.parse import urlsplit
 
 from aui_tui.addresses import address_of
 from aui_tui.errors import BadValue, RecordError
+from aui_tui.files import STDIN
 from aui_tui.model.registry import Client
 from aui_tui.model.visits import Kind
 from aui_tui.text import clean
 from aui_tui.visits.clients import Answers, Names, Ranges, place
 from aui_tui.visits.formats import DOUBT, LogFormat, Template, client_keys, detect, unknown
 from aui_tui.visits.lines import LogLine
-from aui_tui.visits.reader import STDIN
 from aui_tui.visits.tally import HOUR, ClientFigures, Spans
 
 HEAD: Final = 1000

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Final
 
 from aui_tui.errors import BadValue, ConfigError, RecordError
+from aui_tui.files import STDIN
 from aui_tui.model.card import stamp
 from aui_tui.model.visits import Addresses, Kind, RangeList, Visitor, Visits
 from aui_tui.text import clean
 from aui_tui.visits.clients import Ranges, clients, range_lists
 from aui_tui.visits.counting import Count, LineCounter, LogOptions
 from aui_tui.visits.ranges import RangeBook
-from aui_tui.visits.reader import STDIN, Log, files_of, identity
+from aui_tui.visits.reader import Log, files_of, identity
 from aui_tui.visits.tally import ClientFigures
 
 POLL: Final = 0.25

@@ -8,6 +8,7 @@ import gzip
 import lzma
 import os
 import select
+import stat
 import sys
 import time
 import zlib
@@ -22,6 +23,7 @@ else:
     from backports import zstd
 
 from aui_tui.errors import BadValue, ConfigError
+from aui_tui.files import STDIN, unreadable
 from aui_tui.text import clean
 
 BLOCK: Final = 1 << 18
@@ -30,7 +32,6 @@ LINE_LIMIT: Final = 1 << 20
 SHORTENED: Final = 1 << 10
 WINDOW: Final = 32 << 20
 """Bytes of memory that packed data may ask for."""
-STDIN: Final = "-"
 BEFORE: Final = b"\xef\xbb\xbf\0"
 """Bytes that may stand before the first line: a byte order mark, and the zeros of a file that was truncated while its
 writer kept its place in it."""
@@ -189,7 +190,7 @@ def _open(name: str) -> Any:
     try:
         return Path(name).open("rb")
     except OSError as error:
-        raise ConfigError(f"Cannot read {clean(name, 200)}: {error.strerror or error}.") from None
+        raise unreadable(name, error) from None
 
 
 def files_of(logs: Sequence[str]) -> list[str]:
@@ -201,22 +202,29 @@ def files_of(logs: Sequence[str]) -> list[str]:
     for log in logs:
         if not log.strip() or "\0" in log:
             raise BadValue("A log must be the name of a file, a pattern such as access.log*, or - for standard input.")
-        is_file = log == STDIN or Path(log).exists()
-        matches = [log] if is_file else sorted(glob.glob(log, recursive=True))  # noqa: PTH207 - absolute patterns
+        is_name = log == STDIN or not glob.has_magic(log) or Path(log).exists()
+        matches = [log] if is_name else sorted(glob.glob(log, recursive=True))  # noqa: PTH207 - absolute patterns
         if not matches:
-            raise ConfigError(f"There is no file {clean(log, 200)}.")
+            raise ConfigError(f"No file matches {clean(log, 200)}.")
         for match in matches:
             if Path(match).is_dir():
                 raise ConfigError(
                     f"{clean(match, 200)} is a folder: name its files, such as {clean(match, 200)}/*.log."
                 )
-            if match != STDIN and not Path(match).is_file():
+            if match != STDIN and not _is_file(match):
                 raise ConfigError(f"{clean(match, 200)} is not a file: send what it gives to aui-tui visits -.")
         files += matches
     each: dict[tuple[int, int] | str, str] = {}
     for name in files:
         each.setdefault(identity(name), name)
     return list(each.values())
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return stat.S_ISREG(Path(name).stat().st_mode)
+    except OSError as error:
+        raise unreadable(name, error) from None
 
 
 def identity(name: str) -> tuple[int, int] | str:

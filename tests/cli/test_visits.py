@@ -121,7 +121,8 @@ def test_csv_and_markdown(tmp_path: Path, served: str) -> None:
     ("arguments", "words"),
     [
         ((), "Name the access logs"),
-        (("nowhere.log",), "There is no file nowhere.log"),
+        (("nowhere.log",), "Cannot read nowhere.log: No such file or directory."),
+        (("nowhere*.log",), "No file matches nowhere*.log."),
         (("",), "An argument is empty."),
         (("--format", "iis"), "nginx, cloudflare"),
         (("{log}", "--log-format", "{client} {time}"), "--log-format lacks {status}, {agent}: it needs"),
