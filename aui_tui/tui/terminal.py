@@ -118,25 +118,14 @@ def driver(textual: type[Any]) -> type[Any]:
     """Return Textual's driver of a terminal with one input thread, however often it is started; another as it is.
 
     Textual starts a second one after SIGCONT without SIGTSTP (``kill -STOP``, ``kill -CONT``), and takes the modes that
-    it has set itself for those from before.
+    it has set itself for those from before. It also draws in its handlers: one that comes while the main thread holds
+    the lock of the queue to the terminal would wait for that lock for ever, so the event loop does it instead.
     """
     if textual.__name__ != "LinuxDriver":
         return textual
 
     class Driver(textual):  # type: ignore[misc]  # chosen by Textual when the program runs
-        _starting = _again = False
-
         def start_application_mode(self) -> None:
-            """Start; a signal that asks for it in the middle is answered afterwards."""
-            self._again = True
-            while self._again and not self._starting:
-                self._starting, self._again = True, False
-                try:
-                    self._start()
-                finally:
-                    self._starting = False
-
-        def _start(self) -> None:
             running = self._key_thread
             if running is not None and running.is_alive():
                 self.exit_event.set()  # disable_input() would also throw away what was typed meanwhile
@@ -145,7 +134,6 @@ def driver(textual: type[Any]) -> type[Any]:
                 self.close()
                 _restore(self.fileno, self.attrs_before)
             super().start_application_mode()
-
             self.write("\x1b[22;2t")  # keeps the name of the window, which the program changes
 
         def stop_application_mode(self) -> None:
@@ -153,14 +141,27 @@ def driver(textual: type[Any]) -> type[Any]:
             super().stop_application_mode()
 
         def _sigtstp_application(self, *_: object) -> None:
+            """Stop; at once where another program has the terminal, for which the event loop may be waiting."""
+            self._soon(self._stop) if self._auto_restart else self._stop()
+
+        def _sigcont_application(self, *_: object) -> None:
+            self._soon(super()._sigcont_application)
+
+        def _soon(self, act: Callable[[], object]) -> None:
+            with suppress(RuntimeError):  # the event loop has ended
+                self._loop.call_soon_threadsafe(act)
+
+        def _stop(self) -> None:
             """Stop as the signal does by itself: not where nobody could continue the process (an orphaned group)."""
-            if self._auto_restart:
+            suspended = self._auto_restart
+            if suspended:
                 self.suspend_application_mode()
                 self._must_signal_resume = True
-            signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+            handlers = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTSTP, signal.SIGCONT)}
             os.kill(os.getpid(), signal.SIGTSTP)
-            signal.signal(signal.SIGTSTP, self._sigtstp_application)
-            if self._auto_restart and not (self._key_thread is not None and self._key_thread.is_alive()):
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+            if suspended:
                 self.resume_application_mode()
 
         def _run_input_thread(self) -> None:

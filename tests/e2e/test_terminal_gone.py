@@ -17,7 +17,7 @@ pytestmark = IN_A_TERMINAL
 PATIENCE = 30
 """Seconds on a busy machine in which what is promised in two or five must have happened."""
 BUSY = """
-import asyncio, sys, time
+import asyncio, sys, threading, time
 from pathlib import Path
 from aui_tui.service.local import LocalService
 from aui_tui.tui import app
@@ -25,13 +25,31 @@ from aui_tui.tui.context import Context
 from aui_tui.tui.screens.index import IndexScreen
 
 def busy(self):
-    while True:
+    with open(sys.argv[2], "a") as named:
+        print(*(one.name for one in threading.enumerate()), file=named)
+    while sys.argv[3:] == ["stay"]:
         time.sleep(1)
 
 IndexScreen.action_matrix = busy
 service = LocalService(Path(sys.argv[1]))
 sys.exit(app.run(Context(service)))
 """
+"""The dashboard, which writes the names of its threads to a file on ``m``; told to stay, it does no more then."""
+INTERRUPTED = """
+import os, sys, threading
+from textual.drivers import _writer_thread
+
+class Interrupted(_writer_thread.Queue):
+    signals = [int(sys.argv[3])]
+
+    def _put(self, item):
+        if self.signals and os.path.exists(sys.argv[2]) and threading.current_thread() is threading.main_thread():
+            os.kill(os.getpid(), self.signals.pop())
+        super()._put(item)
+
+_writer_thread.Queue = Interrupted
+"""
+"""A signal comes while the dashboard hands to the terminal what it draws first after ``m``."""
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +57,29 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("home")
     fill(folder)
     return folder
+
+
+def busy(home: Path, names: Path, *more: str, before: str = "") -> list[str]:
+    """Return the command that runs ``BUSY`` on ``home``, after ``before``."""
+    return [sys.executable, "-c", before + BUSY, str(home / "data"), str(names), *more]
+
+
+def pressed(terminal: Terminal, names: Path) -> str:
+    """Press ``m`` until it acts, and return the first line of ``names``.
+
+    A key that comes while the terminal is set anew may be lost, so a second without an answer calls for another.
+    """
+    again = 0.0
+
+    def acts() -> bool:
+        nonlocal again
+        if time.monotonic() >= again:
+            terminal.press("m")
+            again = time.monotonic() + 1
+        return names.exists() and "\n" in names.read_text()
+
+    terminal.wait_until(acts, "for the key m")
+    return names.read_text().partition("\n")[0]
 
 
 def sequence(terminal: Terminal, chance: random.Random, *, starts: bool = False) -> None:
@@ -88,45 +129,55 @@ def test_a_hundred_ends_of_a_terminal_end_the_program(home: Path, seed: int) -> 
         sequence(terminal, chance, starts=starts)
 
 
-def test_after_stopping_and_going_on_there_is_one_input_thread_and_the_terminal_is_restored(home: Path) -> None:
-    names = home / "threads"
-    program = BUSY.replace(
-        "    while True:\n        time.sleep(1)",
-        "    import threading\n    Path(sys.argv[2]).write_text(' '.join(one.name for one in threading.enumerate()))",
-    )
-    with Terminal(home, argv=[sys.executable, "-c", program, str(home / "data"), str(names)]) as terminal:
+def test_after_stopping_and_going_on_there_is_one_input_thread_and_the_terminal_is_restored(
+    home: Path, tmp_path: Path
+) -> None:
+    with Terminal(home, argv=busy(home, tmp_path / "threads")) as terminal:
         terminal.wait_for("enter Open")
         for _ in range(4):
             terminal.kill(signal.SIGSTOP)
             time.sleep(0.05)
             terminal.kill(signal.SIGCONT)
             terminal.read(0.5)
-        for _ in range(PATIENCE):
-            terminal.press("m")  # a key that comes while the terminal is set anew may be lost
-            terminal.read(1)
-            if names.exists():
-                break
-        assert names.read_text().split().count("textual-input") == 1
-        assert names.read_text().split().count("textual-output") == 1
+        names = pressed(terminal, tmp_path / "threads").split()
+        assert names.count("textual-input") == 1
+        assert names.count("textual-output") == 1
+        terminal.press("q")
+        assert terminal.finish(PATIENCE) == 0
+        assert terminal.restored()
+
+
+@pytest.mark.parametrize("number", [signal.SIGCONT, signal.SIGTSTP])
+def test_a_signal_in_the_middle_of_drawing_is_not_waited_for_for_ever(
+    home: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    command = busy(home, tmp_path / "threads", str(int(number)), before=INTERRUPTED)
+    with Terminal(home, argv=command) as terminal:
+        terminal.wait_for("enter Open")
+        pressed(terminal, tmp_path / "threads")
+        terminal.press("j")
+        terminal.wait_until(lambda: terminal.raw.count("\x1b[?1049h") == 2, "for the second start")
+        terminal.press("3")
+        terminal.wait_for("AUI  1 of 2 sites")
         terminal.press("q")
         assert terminal.finish(PATIENCE) == 0
         assert terminal.restored()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
-def test_a_signal_ends_a_program_whose_event_loop_does_not_turn(home: Path, number: signal.Signals) -> None:
-    with Terminal(home, argv=[sys.executable, "-c", BUSY, str(home / "data")]) as terminal:
+def test_a_signal_ends_a_program_whose_event_loop_does_not_turn(
+    home: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    with Terminal(home, argv=busy(home, tmp_path / "threads", "stay")) as terminal:
         terminal.wait_for("enter Open")
-        terminal.press("m")
-        terminal.read(0.5)
+        pressed(terminal, tmp_path / "threads")
         terminal.kill(number)
         assert terminal.finish(PATIENCE) == 128 + number
         assert terminal.restored()
 
 
-def test_a_terminal_that_goes_away_ends_a_program_whose_event_loop_does_not_turn(home: Path) -> None:
-    with Terminal(home, argv=[sys.executable, "-c", BUSY, str(home / "data")]) as terminal:
+def test_a_terminal_that_goes_away_ends_a_program_whose_event_loop_does_not_turn(home: Path, tmp_path: Path) -> None:
+    with Terminal(home, argv=busy(home, tmp_path / "threads", "stay")) as terminal:
         terminal.wait_for("enter Open")
-        terminal.press("m")
-        terminal.read(0.5)
+        pressed(terminal, tmp_path / "threads")
         assert terminal.hang_up(PATIENCE) == 128 + signal.SIGHUP
