@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -12,6 +15,7 @@ from aui_tui.index import database, lists
 from aui_tui.index import store as store_module
 from aui_tui.index.store import Store
 from aui_tui.model.query import Query
+from tests.benchmarks import store as benchmark
 from tests.benchmarks.samples import scans
 
 HOSTS = 700
@@ -77,6 +81,27 @@ def test_there_is_no_glimpse_where_the_whole_answer_comes_as_soon(
         assert first is not None
         assert first.counting
     assert store.first_page(Query.of(line="s", sort="age")) is None
+
+
+def test_the_first_rows_of_a_long_list_come_as_soon_as_those_of_a_short_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_module, "LONG", 1)
+    monkeypatch.setattr(lists, "RARE", 1)
+    monkeypatch.setattr(database, "STEPS", 1)
+    monkeypatch.setattr(benchmark, "TEMPLATES", 50)
+
+    def steps(store: Store, line: str) -> int:
+        """Return how many instructions of SQLite the first rows take."""
+        done = count()
+        assert store.first_page(Query.of(line=line), lambda: next(done) < 0) is not None
+        return next(done)
+
+    with closing(Store(tmp_path / "short.db")) as short, closing(Store(tmp_path / "long.db")) as long:
+        benchmark.fill(short, 500)
+        benchmark.fill(long, 2000)
+        for line in ("", "s", "score:<50"):
+            assert steps(long, line) < 1.3 * steps(short, line)
 
 
 def test_an_answer_that_nobody_waits_for_is_given_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
