@@ -90,6 +90,17 @@ async def test_screen_is_as_agreed(name: str, size: tuple[int, int]) -> None:
 
 
 @pytest.mark.ci
+@pytest.mark.parametrize("name", ["overview", "compare", "matrix", "help", "method", "card-history"])
+async def test_a_screen_is_as_agreed_after_the_others_were_open(name: str) -> None:
+    hosts, keys, ((width, height),) = JOURNEYS[name]
+    async with stage(CardService.of(hosts), (width, height)) as pilot:
+        for key in ("enter", "escape", "v", "escape", *keys):
+            await pilot.press(key)
+            await settle(pilot)
+        compare(f"{name}-{width}x{height}", text_of(pilot))
+
+
+@pytest.mark.ci
 async def test_ascii_screen_has_nothing_but_ascii() -> None:
     async with stage(CardService.of(60), (80, 24), ascii=True) as pilot:
         for key in ("", "c", "escape", "m", "v", "escape", "enter", "2", "4", "l", "d", "6", "question_mark"):

@@ -62,8 +62,8 @@ class CardScreen(DashboardScreen[str]):
     #brief { display: none; }
     #answer { height: auto; max-height: 70%; padding: 0 1; layout: horizontal; }
     #standing { width: 16; height: auto; }
-    #figures { height: 3; width: 1fr; }
-    #figures Digits { width: auto; padding-right: 2; }
+    #digits { height: 3; width: 1fr; }
+    #digits Digits { width: auto; padding-right: 2; }
     #points { text-style: bold; }
     #basis { width: 1fr; height: auto; color: $role-muted; }
     #strip { height: auto; width: 1fr; }
@@ -108,7 +108,7 @@ class CardScreen(DashboardScreen[str]):
         yield Bar(lambda size: cardrows.brief(self.state, size), id="brief")
         with Container(id="answer"):
             with Vertical(id="standing"):
-                with Horizontal(id="figures"):
+                with Horizontal(id="digits"):
                     yield Digits(id="grade")
                     yield Digits(id="points")
                 yield Static(id="basis", markup=False)
