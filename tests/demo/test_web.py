@@ -16,6 +16,8 @@ from aui_tui.model.vocabulary import CATEGORIES
 
 AGENT = {agent.token: agent.user_agent for agent in registry().live}
 BROWSER = registry().browser_user_agent
+PATIENCE = 60
+"""Seconds after which an answer that does not come fails the test."""
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +29,7 @@ def web() -> Iterator[DemoWeb]:
 def get(
     web: DemoWeb, host: str, path: str = "/", user_agent: str = BROWSER, name: str = ""
 ) -> tuple[int, http.client.HTTPMessage, bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", web.ports[host], timeout=3)
+    connection = http.client.HTTPConnection("127.0.0.1", web.ports[host], timeout=PATIENCE)
     try:
         connection.request("GET", path, headers={"Host": name or host, "User-Agent": user_agent})
         answer = connection.getresponse()
@@ -113,14 +115,14 @@ def test_dead_host_refuses(web: DemoWeb) -> None:
 
 
 def test_persistent_connections_and_broken_requests(web: DemoWeb) -> None:
-    with socket.create_connection(("127.0.0.1", web.ports["fly.demo.test"]), timeout=5) as peer:
+    with socket.create_connection(("127.0.0.1", web.ports["fly.demo.test"]), timeout=PATIENCE) as peer:
         for _ in range(3):
             peer.sendall(b"HEAD / HTTP/1.1\r\nHost: fly.demo.test\r\n\r\n")
             assert peer.recv(4096).startswith(b"HTTP/1.1 200 OK\r\n")
-    with socket.create_connection(("127.0.0.1", web.ports["fly.demo.test"]), timeout=5) as peer:
+    with socket.create_connection(("127.0.0.1", web.ports["fly.demo.test"]), timeout=PATIENCE) as peer:
         peer.sendall(b"nonsense\r\n\r\n")
         assert peer.recv(4096) == b""
-    with socket.create_connection(("127.0.0.1", web.ports["fly.demo.test"]), timeout=5) as peer:
+    with socket.create_connection(("127.0.0.1", web.ports["fly.demo.test"]), timeout=PATIENCE) as peer:
         peer.sendall(b"POST / HTTP/1.1\r\nHost: fly.demo.test\r\nConnection: close\r\n\r\n")
         assert peer.recv(4096).startswith(b"HTTP/1.1 405 ")
 

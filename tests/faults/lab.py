@@ -106,10 +106,9 @@ async def responsive() -> AsyncIterator[list[float]]:
     assert worst < WORST, f"one turn takes {worst:.3f} s"
 
 
-async def settled(site: Site, seconds: float = 2.0) -> int:
-    """Return how many connections the server still sees after the scan, given a moment to notice the ends."""
-    for _ in range(int(seconds / 0.01)):
-        if site.open_now == 0:
-            break
+async def settled(site: Site, seconds: float = 30.0) -> int:
+    """Return how many connections the server still sees after the scan, given time to notice the ends."""
+    end = time.monotonic() + seconds
+    while site.open_now and time.monotonic() < end:
         await asyncio.sleep(0.01)
     return site.open_now

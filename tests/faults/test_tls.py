@@ -7,6 +7,7 @@ import gc
 import socket
 import ssl
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -183,11 +184,10 @@ def client_sessions() -> list[ssl.SSLObject]:
 
 async def until_freed() -> None:
     """Wait for the last turns of the event loop; no collection runs."""
-    for _ in range(200):
-        if not client_sessions():
-            return
+    end = time.monotonic() + 30
+    while client_sessions():
+        assert time.monotonic() < end, client_sessions()
         await asyncio.sleep(0.01)
-    raise AssertionError(client_sessions())
 
 
 @pytest.fixture

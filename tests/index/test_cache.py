@@ -209,6 +209,6 @@ def test_locked_file_is_not_waited_for(tmp_path: Path) -> None:
         began = time.monotonic()
         with pytest.raises(Unavailable, match="cannot be used now: database is locked"), file.opened() as cache:
             cache.get("key 1")
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 30, "diskcache by itself waits a minute"
     with file.opened() as cache:
         assert cache.get("key 1") == "x" * 500

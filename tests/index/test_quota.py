@@ -119,7 +119,7 @@ def test_locked_file_counts_in_memory(tmp_path: Path, quota: QuotaStore) -> None
     began = time.monotonic()
     with locked(tmp_path / "cache" / "cache.db"):
         assert quota.spend("a") is False
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30, "diskcache by itself waits a minute"
     assert quota.left("a").left == 8
 
 

@@ -20,7 +20,7 @@ from aui_tui import web
 from aui_tui.web.answers import ResponseCache
 from aui_tui.web.guard import Connection, GuardMiddleware
 from tests.cards import WALLED
-from tests.service.serving import Running, serving
+from tests.service.serving import PATIENCE, Running, serving
 from tests.service.waiting import eventually
 from tests.stored_service import StoredService, many
 
@@ -31,9 +31,9 @@ def site() -> Iterator[Running]:
         yield running
 
 
-def raw(running: Running, data: bytes, *, seconds: float = 5) -> bytes:
+def raw(running: Running, data: bytes) -> bytes:
     """Return everything that the server sends after ``data`` until it closes."""
-    with socket.create_connection(("127.0.0.1", running.port), timeout=seconds) as peer:
+    with socket.create_connection(("127.0.0.1", running.port), timeout=PATIENCE) as peer:
         peer.sendall(data)
         found = b""
         while True:
@@ -66,7 +66,7 @@ def connected(running: Running, count: int) -> Iterator[list[socket.socket]]:
     """Open ``count`` connections to the server; close them at the end."""
     with ExitStack() as stack:
         address = ("127.0.0.1", running.port)
-        yield [stack.enter_context(socket.create_connection(address, timeout=5)) for _ in range(count)]
+        yield [stack.enter_context(socket.create_connection(address, timeout=PATIENCE)) for _ in range(count)]
 
 
 def closed(peer: socket.socket) -> bool:
@@ -181,7 +181,7 @@ def test_a_slow_head_is_cut_while_others_are_served(site: Running, monkeypatch: 
         started = time.monotonic()
         for peer in peers:
             peer.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n")
-        while peers and time.monotonic() - started < 60:
+        while peers and time.monotonic() - started < PATIENCE:
             for peer in list(peers):
                 try:
                     peer.sendall(b"X: 1\r\n")
@@ -196,13 +196,13 @@ def test_a_slow_head_is_cut_while_others_are_served(site: Running, monkeypatch: 
 
 def test_a_kept_connection_has_no_more_time_for_its_second_head(site: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Connection, "request_seconds", 0.5)
-    with socket.create_connection(("127.0.0.1", site.port), timeout=5) as peer:
+    with socket.create_connection(("127.0.0.1", site.port), timeout=PATIENCE) as peer:
         peer.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert peer.recv(65536).startswith(b"HTTP/1.1 200")
         peer.sendall(b"GET /hea")
         started = time.monotonic()
         assert closed(peer)
-        assert time.monotonic() - started < 4
+        assert time.monotonic() - started < web.SEND_SECONDS
 
 
 @pytest.mark.ci
@@ -211,7 +211,7 @@ def test_a_peer_that_takes_nothing_of_a_long_answer_is_cut(monkeypatch: pytest.M
     with serving(StoredService(many(20_000))) as running:
         peer = socket.socket()
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        peer.settimeout(10)
+        peer.settimeout(PATIENCE)
         peer.connect(("127.0.0.1", running.port))
         peer.sendall(b"GET /api/index.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
         state = running.server.server_state
@@ -232,7 +232,7 @@ def test_peers_that_take_nothing_make_room_where_they_hold_every_connection(monk
             peer.sendall(b"GET /api/index.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
         eventually(lambda: sum(one.flow.write_paused for one in Connection.open_now) == 8)
         for _ in range(8):
-            assert httpx.get(f"{running.base_url}/healthz", timeout=20, verify=False).status_code == 200
+            assert httpx.get(f"{running.base_url}/healthz", timeout=PATIENCE, verify=False).status_code == 200
 
 
 def test_a_body_that_does_not_come_is_waited_for_as_a_head_is(site: Running, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,7 +242,7 @@ def test_a_body_that_does_not_come_is_waited_for_as_a_head_is(site: Running, mon
         for peer in peers:
             peer.sendall(b"POST /scan HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n")
         assert all(closed(peer) for peer in peers)
-        assert time.monotonic() - started < 4
+        assert time.monotonic() - started < web.SEND_SECONDS
     recovered(site)
 
 
