@@ -49,7 +49,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """The steps from where a site stands to ``target`` points; ``reached`` is False when no fixes lead there.
 
     ``granted``: the score where somebody else grants what is asked for, too. ``graded``: False where so little
-    could be measured that it is not foreseen what the scores become.
+    could be measured that it is not foreseen what the scores become. ``claims``: the fixes that are left out because
+    the site must have something first.
     """
 
     host: str
@@ -63,6 +64,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     steps: tuple[PlanStep, ...] = ()
     reached: bool = True
     granted: int = 0
+    claims: tuple[str, ...] = ()
 
     @property
     def after(self) -> tuple[int, str, str]:
@@ -121,7 +123,9 @@ def plan(
     if card.unreachable:
         raise Unavailable(f"{card.host} could not be measured, so there is nothing to plan from.")
     target, goal = _target(card, grade, score)
-    fixes = [fix for fix in by_harm(card) if fix.k in BY_FIX and (with_claims or HARM.get(fix.k) != LACKING)]
+    known = [fix for fix in by_harm(card) if fix.k in BY_FIX]
+    claims = [] if with_claims else [fix.k for fix in known if HARM.get(fix.k) == LACKING]
+    fixes = [fix for fix in known if fix.k not in claims]
     chosen, reached = ([], True) if card.score >= target else _until(target, fixes, what_if)
     return Plan(
         host=card.host,
@@ -135,6 +139,7 @@ def plan(
         steps=tuple(_steps(card, chosen, asked, what_if)),
         reached=reached,
         granted=what_if(_keys(chosen)).score if chosen else card.score,
+        claims=tuple(claims),
     )
 
 
@@ -209,16 +214,16 @@ def _outcome(plan: Plan) -> Iterator[str]:
     """Yield where all steps lead, unless the last one says it, and what the plan cannot say or do."""
     if not plan.graded:
         yield "Only a part of the points could be measured: a scan after these steps tells the score."
-    if not plan.steps:
-        yield "The goal is reached already." if plan.reached else "No fix gains points here."
-        return
     asked = any(not step.promised for step in plan.steps)
-    if asked or not plan.reached:
+    if not plan.steps:
+        none = "No other fix gains points here." if plan.claims else "No fix gains points here."
+        yield "The goal is reached already." if plan.reached else none
+    elif asked or not plan.reached:
         after = plan.granted if plan.graded else None
         points = sum(step.fix.pts for step in plan.steps)
         end = "" if plan.reached else f"; {plan.goal} cannot be reached"
         yield f"All steps together: {raised(plan.score, after, points, asked=asked)}{end}."
-    if not (plan.reached or any(HARM.get(step.fix.k) == LACKING for step in plan.steps)):
+    if plan.claims and not plan.reached:
         yield "Fixes that need something you must have, such as an MCP server, need AUI_TUI_WITH_CLAIMS=1."
 
 

@@ -139,11 +139,21 @@ def test_a_plan_ends_with_the_fix_that_reaches_the_goal(seen: Observations, meth
         assert judge(seen).stance == found.after[2]
 
 
+@pytest.mark.parametrize("left", [True, False])
+def test_a_plan_without_a_step_names_what_it_leaves_out(left: bool) -> None:
+    fixes = tuple(fix for fix in WALLED.recommendations if left and fix.k == "front-door")
+    card = replace(WALLED, recommendations=fixes)
+    found = plans.plan(card, what_if=lambda fixes: estimate(WALLED, fixes), score=100)
+    assert (found.steps, found.reached, bool(found.claims)) == ((), False, left)
+    assert words_of(found)[0].endswith("need AUI_TUI_WITH_CLAIMS=1." if left else " No fix gains points here.")
+
+
 def test_a_plan_claims_nothing_that_the_site_may_lack() -> None:
     found = plans.plan(WALLED, what_if=lambda fixes: estimate(WALLED, fixes), score=100)
     assert "front-door" not in {step.fix.k for step in found.steps}
     assert not found.reached
     assert "WITH_CLAIMS" in words_of(found)[0]
+    assert found.claims == ("front-door",)
     found, site = seen_plan()
     assert not [path for path in pieces(found, site) if "mcp" in path]
 
