@@ -20,6 +20,7 @@ from aui_tui.checks.check import (
     opening,
     sentence_list,
     unseen,
+    unwritten,
 )
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.site import Site
@@ -31,6 +32,8 @@ from aui_tui.model.observations import GONE, PLACEHOLDER, Observations
 SENTENCES: Final = sentence_list(
     """
     warn llms-note: /llms.txt does not count
+        <<note>>
+    warn llms-unwritten: /llms.txt has words of a plan
         <<note>>
     warn note file-unseen: <<file>> is not measured / A file is not measured
         <<file>> <<why>>. Nobody knows whether it exists: it is not measured.
@@ -89,7 +92,7 @@ class LlmsTxt(Check):
             return
         notes = llms_notes(observations)
         for note in notes:
-            yield Finding("llms-note", {"note": sentence(note)})
+            yield Finding("llms-unwritten" if unwritten(note) else "llms-note", {"note": sentence(note)})
         if closed(observations, "llms"):
             yield Finding("llms-closed", closed(observations, "llms"))
         elif observations.files.llms:

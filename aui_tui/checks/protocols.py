@@ -20,6 +20,7 @@ from aui_tui.checks.check import (
     opening,
     sentence_list,
     unseen,
+    unwritten,
 )
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.site import Site, script_json
@@ -35,6 +36,8 @@ MCP_SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.sche
 SENTENCES: Final = sentence_list(
     """
     warn protocol-note: A file of offers does not count
+        <<note>>
+    warn protocol-unwritten: A file of offers has words of a plan
         <<note>>
     warn plugin-only: Only the legacy ai-plugin.json
         Only the legacy <<file>> was found, and no current agent reads it.
@@ -143,7 +146,8 @@ class FrontDoor(Check):
         facts = observations.files
         for note in facts.notes:
             if note.strip() and "llms" not in note:
-                yield Finding("protocol-note", {"note": sentence(noted(observations, note))})
+                kind = "protocol-unwritten" if unwritten(note) else "protocol-note"
+                yield Finding(kind, {"note": sentence(noted(observations, note))})
         for name in ("ucp", "mcp", "ai-plugin"):
             if closed(observations, name):
                 yield Finding("protocol-closed", closed(observations, name))

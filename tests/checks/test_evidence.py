@@ -272,6 +272,16 @@ def test_broken_structured_data_is_reported() -> None:
     assert "The homepage has 1 JSON-LD block." in lines
 
 
+@pytest.mark.ci
+@pytest.mark.parametrize("path", ["/llms.txt", "/.well-known/mcp.json"])
+@pytest.mark.parametrize(("said", "counts"), [("answers 404", False), ("still says “REPLACE THIS”", True)])
+def test_a_file_with_words_of_a_plan_counts_and_is_not_said_not_to(path: str, said: str, counts: bool) -> None:
+    seen = replace(site.plain(), files=FileFacts(llms=counts, mcp=counts, notes=(f"{path} {said}",)))
+    (found,) = [title(line) for line in findings(judge(seen)) if said in line.text]
+    assert ("does not count" in found) is not counts
+    assert ("has words of a plan" in found) is counts
+
+
 def test_why_a_file_was_not_counted_is_reported() -> None:
     files = FileFacts(ai_plugin=True, notes=("/llms.txt answers 200 with an HTML page",))
     lines = reported(site.site(files=files), "warn")
