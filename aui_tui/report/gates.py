@@ -391,6 +391,10 @@ def _counts(card: ReportCard, finding: Finding) -> bool:
     A limit of the test, a fact that no points hang on, and what only a site with such a server can declare, are notes:
     nobody can fix them. Of a foreign card that is not known, so all count.
     """
+    from aui_tui.checks.evidence import is_note  # commands without a gate need none of the checks
+
+    if is_note(finding):
+        return False
     if finding.severity == SEVERITIES[0] or not finding.id or finding.id == "task-blocked":
         return True
     return any(fix.k == finding.fix and points.HARM.get(fix.k) != points.LACKING for fix in card.recommendations)

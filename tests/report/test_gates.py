@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from aui_tui.checks.evidence import is_note
 from aui_tui.checks.judge import judge
 from aui_tui.checks.scoring import grade_card, ledger
 from aui_tui.errors import BadValue
@@ -260,6 +262,15 @@ def test_no_regress_cannot_tell_about_what_was_not_measured_this_time() -> None:
     code, messages = verdict(one_silent, grade_card(situations.plain()), no_regress=True)
     assert code == INCONCLUSIVE, messages
     assert "The stance is Selective: 1 agent of 4 got no verdict." in messages
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("situation", [situations.wall_for_agents, situations.dropped, situations.half_open])
+def test_a_note_is_not_counted_beside_the_finding_that_it_explains(situation: Callable[[], Observations]) -> None:
+    card = grade_card(situation())
+    problems = {finding.id for finding in card.findings if not is_note(finding)}
+    assert {"critical", "warn"} & {finding.severity for finding in card.findings if is_note(finding)}
+    assert check(card, Gates.of(fail_on="warn"), accepted=problems).exit_code == PASSED
 
 
 def test_what_only_a_site_with_such_a_server_can_declare_fails_no_gate() -> None:
