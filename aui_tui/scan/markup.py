@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
@@ -38,6 +38,14 @@ _SELF_CLOSING: Final = frozenset(b"p li dt dd tr td th thead tbody tfoot option 
 _FLAT: Final = _VOID | _SELF_CLOSING
 _MERGED: Final = frozenset((b"html", b"body"))
 """A second tag of these adds its attributes to the first (HTML Standard 13.2.6.4.7)."""
+_TAG_END: Final = (
+    rb"""(?:[\t\n\f\r ]++[a-z][a-z0-9:_-]*+(?:=(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r "'`=<>]++))?+){0,100}+[\t\n\f\r ]*+/?>"""
+)
+"""What follows the name of a tag that every parser reads alike, with at most 100 attributes."""
+_FLAT_TAG: Final = rb"<(?:/?(?:" + b"|".join(sorted(_FLAT, reverse=True)) + rb")" + _TAG_END
+_LEAF: Final = rb"(?!" + b"|".join(sorted(RAW | _MERGED)) + rb")([a-z][a-z0-9-]*+)" + _TAG_END + rb"[^<]*+</\1>)"
+_HARMLESS: Final = re.compile(rb"(?:[^<]*+" + _FLAT_TAG + rb"|" + _LEAF + rb")*+")
+"""Text, tags that nest nothing, and elements that hold nothing but text: no load for a parser, however many."""
 _HIDDEN: Final = frozenset((b"noscript", b"template"))
 
 _ROOTS: Final = """
@@ -65,15 +73,20 @@ spent.
 """
 
 
-def tags(page: bytes, budget: int | None = None, *, raw: frozenset[bytes] = RAW) -> Iterator[Tag]:
+def tags(
+    page: bytes, budget: int | None = None, *, raw: frozenset[bytes] = RAW, passing: re.Pattern[bytes] | None = None
+) -> Iterator[Tag]:
     """Yield the tags of ``page`` in order, comments passed over; at most ``budget`` of both.
 
-    A tag that the end of the input cuts off ends there. ``raw``: elements whose text is not markup.
+    A tag that the end of the input cuts off ends there. ``raw``: elements whose text is not markup. ``passing``: whole
+    tags that are passed over, in lower case.
     """
     lowered = page.lower()
     size = len(page)
     at = 0
     while True:
+        if passing is not None and (passed := passing.match(lowered, at)):
+            at = passed.end()
         opening = _OPENING.search(lowered, at)
         if opening is None:
             return
@@ -101,28 +114,29 @@ def tags(page: bytes, budget: int | None = None, *, raw: frozenset[bytes] = RAW)
             return
 
 
-def parser_risk(page: bytes) -> str:
+def parser_risk(page: bytes, passing: re.Pattern[bytes] | None = _HARMLESS) -> str:
     """Return why ``page`` must not be given to a parser, in words, or an empty string.
 
     A tag with over 500 attributes, or nesting over 1,000, takes parsers time that grows with the square. A long value
-    of one attribute, such as a data: URL, does not.
+    of one attribute, such as a data: URL, does not. ``passing``: as in ``tags``, with an end tag for what is begun.
     """
-    deep = page.count(b"<") > MAX_DEPTH
     stack: list[bytes] = []
     opened: dict[bytes, int] = {}
     merged = 0
-    for name, closing, start, end, _ in tags(page):
+    for name, closing, start, end, _ in tags(page, passing=passing):
         if end - start > 2 * MAX_ATTRIBUTES and _count_attributes(page[start:end], name) > MAX_ATTRIBUTES:
             return f"a tag has more than {MAX_ATTRIBUTES} attributes"
         if name in _MERGED:
             merged += _count_attributes(page[start:end], name)
             if merged > MAX_ATTRIBUTES:
                 return f"an element has more than {MAX_ATTRIBUTES} attributes"
-        if not deep or name in _FLAT:
+        if name in _FLAT:
             continue
         if not closing:
             stack.append(name)
             opened[name] = opened.get(name, 0) + 1
+            if passing is not None and len(stack) == MAX_DEPTH:
+                return parser_risk(page, None)  # what is passed over may be one too many
             if len(stack) > MAX_DEPTH:
                 return f"elements are nested more than {MAX_DEPTH:,} deep"
         elif opened.get(name, 0):
@@ -306,7 +320,11 @@ def _words(octets: bytes) -> list[str]:
 
 def letters(text: str) -> int:
     """Count the characters of the words of ``text``, with one for the gap after each."""
-    words = text.split()
+    return letters_of(text.split())
+
+
+def letters_of(words: Collection[str]) -> int:
+    """Count the characters of ``words``, with one for the gap after each."""
     return len("".join(words)) + len(words)
 
 
