@@ -36,7 +36,8 @@ METAS: Final = {
 }  # fmt: skip
 _UNNAMED: Final = frozenset(("listitem", "breadcrumblist", "searchaction", "readaction", "imageobject", "website"))
 """Types whose name is not what the page is about."""
-_SYMBOL, _CODE, _BLANK = "[$€£¥₹₽₺]", "(?:USD|EUR|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK)", r"[ \u00a0]"
+_SYMBOLS, _CODES = "$€£¥₹₽₺", ("USD", "EUR", "GBP", "CHF", "JPY", "SEK", "NOK", "DKK", "PLN", "CZK")
+_SYMBOL, _CODE, _BLANK = f"[{_SYMBOLS}]", f"(?:{'|'.join(_CODES)})", r"[ \u00a0]"
 _SIGN: Final = rf"(?:{_SYMBOL}|US\$|R\$|{_CODE}\b|kr\b|zł|Kč)"
 _SIGNS_BEFORE: Final = (
     *(f"{sign}{blank}" for sign in (_SYMBOL, "zł", "Kč") for blank in ("", _BLANK)),
@@ -47,7 +48,10 @@ _LONGEST_SIGN: Final = len("US$ ")
 _ENDS_IN_SIGN: Final = re.compile(rf"{_SIGN}{_BLANK}?\Z", re.IGNORECASE)
 _AMOUNT: Final = r"\d{1,3}(?:[.,\u00a0\u202f' ]\d{3}){0,3}(?:[.,]\d{1,2})?(?!\d)|\d{1,7}(?:[.,]\d{1,2})?(?!\d)"
 _PRICE: Final = re.compile(rf"{_SIGN}[ \u00a0]?(?:{_AMOUNT})|(?<![\d.,])(?:{_AMOUNT})[ \u00a0]?{_SIGN}(?![ \u00a0]?\d)")
-_MARK: Final = re.compile(rf"(?={_SYMBOL}|[A-Zkz]){_SIGN}")  # tried everywhere, and the choice of signs is slow
+_MARK: Final = re.compile(
+    "|".join([*map(re.escape, (*_SYMBOLS, "US$", "R$", "zł", "Kč")), *(rf"{code}\b" for code in ("kr", *_CODES))])
+)
+"""What _SIGN matches; each choice begins with its letter, which a search looks for at once."""
 _AT, _PLUS = re.compile("@"), re.compile(r"\+")
 _MAIL: Final = re.compile(r"[\w.+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{2,63}){1,4}", re.IGNORECASE)
 _PHONE: Final = re.compile(r"\+\d[\d ()./\u00a0-]{7,20}\d")
@@ -77,7 +81,7 @@ def facts(page: PageText, text: str) -> tuple[Fact, ...]:
             places = places_of.setdefault((kind, value), [])
             if place not in places:
                 places.append(place)
-    written = {place for place, _ in page.pieces}
+    written = {place for place, _ in page.runs}
     shares = {place: _joined(page, place) for place in (TEXT, HIDDEN, NOSCRIPT) if place in written}
     shares |= {place: "\n".join(label for where, label in page.labels if where == place) for place in (ALT, LABEL)}
     out: list[Fact] = []
@@ -93,7 +97,8 @@ def facts(page: PageText, text: str) -> tuple[Fact, ...]:
 
 
 def _joined(page: PageText, place: str) -> str:
-    return " ".join("".join([piece if where == place else "\n" for where, piece in page.pieces]).split())
+    joined = "".join(["".join(pieces) if where == place else "\n" for where, pieces in page.runs])
+    return " ".join(joined.split())
 
 
 def find(kind: str, value: str, text: str) -> int:

@@ -80,7 +80,7 @@ def twin(page: bytes, content_type: str, markdown: bytes, markdown_type: str) ->
         return Twin(url="", by="", problem=parsed)
     text = clean(_ESCAPED.sub(r"\1", charset.decode(markdown, markdown_type)[:TOO_LONG]), block=True)
     markdown_page = PageText()
-    markdown_page.pieces.append((TEXT, text))
+    markdown_page.runs.append((TEXT, [text]))
     stated = parsed.text()
     firm = [fact for fact in facts(parsed, stated) if fact.kind in FIRM]
     named = {(fact.kind, fact.value) for fact in firm}
@@ -98,13 +98,7 @@ def twin(page: bytes, content_type: str, markdown: bytes, markdown_type: str) ->
 
 def _hidden(page: PageText) -> list[str]:
     """Return the hidden text in pieces, one for each run of it."""
-    pieces, run = [], ""
-    for place, piece in (*page.pieces, (TEXT, "")):
-        if place == HIDDEN:
-            run += piece
-        elif run:
-            pieces.append(run.strip())
-            run = ""
+    pieces = ("".join(run).strip() for place, run in page.runs if place == HIDDEN)
     return [piece for piece in pieces if piece]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from selectolax.lexbor import LexborNode
@@ -24,6 +25,12 @@ h2 h3 h4 h5 h6 head header hr html li main nav ol option p pre section summary t
 """
 BLOCKS: Final = frozenset(_BLOCK_WORDS.split())
 CELLS: Final = frozenset(("td", "th"))
+_SEPARATORS: Final = dict.fromkeys(BLOCKS, "\n") | dict.fromkeys(CELLS, " ")
+"""What stands before and after the text of an element."""
+_SPEAKING: Final = UNREAD | CELLS | {"table", "noscript", "dialog", "html", "meta", "img", "time", "link"}
+"""Elements that say something by their name or by attributes of their own."""
+_TELLING: Final = frozenset(("style", "popover", "hidden", "itemprop", "aria-label"))
+"""Attributes that say something on every element."""
 _BRACE: Final = re.compile(r"[{}]")
 _SELECTOR: Final = re.compile(r"[a-z0-9]{0,20}([.#])([\w-]{1,100})")
 _HIDES: Final = re.compile(
@@ -37,13 +44,13 @@ STYLES: Final = 1 << 17
 class PageText:
     """The text of a page, piece by piece, and what else of it bears words.
 
-    ``pieces``: each with its place, ``text``, ``hidden text`` or ``noscript``. ``labels``: alternative texts and
-    ``aria-label``. ``marked``: microdata as property and value. ``metas``: by property or name. ``data``: the blocks of
-    JSON-LD. ``linked``: targets of links. ``times``: values of ``datetime``.
+    ``runs``: pieces that stand together at one place, ``text``, ``hidden text`` or ``noscript``. ``labels``:
+    alternative texts and ``aria-label``. ``marked``: microdata as property and value. ``metas``: by property or name.
+    ``data``: the blocks of JSON-LD. ``linked``: targets of links. ``times``: values of ``datetime``.
     """
 
     def __init__(self) -> None:
-        self.pieces: list[tuple[str, str]] = []
+        self.runs: list[tuple[str, list[str]]] = []
         self.labels: list[tuple[str, str]] = []
         self.marked: list[tuple[str, str]] = []
         self.metas: list[tuple[str, str]] = []
@@ -57,7 +64,7 @@ class PageText:
 
     def text(self) -> str:
         """Return all text, a line for each block."""
-        joined = "".join([piece for _, piece in self.pieces])
+        joined = "".join(chain.from_iterable(pieces for _, pieces in self.runs))
         for space in _SPACES:
             joined = joined.replace(space, " ")
         while "  " in joined:  # no expression: those take ten times as long on ordinary text
@@ -66,23 +73,33 @@ class PageText:
 
     def letters(self, place: str) -> int:
         """Return the letters of the pieces at ``place``, gaps between words counted as one."""
-        return max(markup.letters(" ".join([piece for where, piece in self.pieces if where == place])) - 1, 0)
+        pieces = chain.from_iterable(pieces for where, pieces in self.runs if where == place)
+        return max(markup.letters(" ".join(pieces)) - 1, 0)
 
     def run(self, root: LexborNode) -> None:
         """Walk over the tree of ``root``."""
         node: LexborNode | None = root
-        place = TEXT
+        place, at, pieces = TEXT, "", list[str]()
         above: list[tuple[LexborNode, str, str]] = []
         while node is not None:
-            child, below = None, place
+            child, piece, below, tag = None, "", place, ""
             if node.is_text_node:
-                self.pieces.append((place, (node.text_content or "").replace("\n", " ")))
+                piece = (node.text_content or "").replace("\n", " ")
             elif node.is_element_node:
-                tag = node.tag or ""
-                below = self._element(node, tag, place)
+                tag, attributes = node.tag or "", node.attributes
+                piece = _SEPARATORS.get(tag, "")
+                if tag in _SPEAKING or self._concealed or not _TELLING.isdisjoint(attributes):
+                    below = self._element(node, tag, attributes, place)
+                if tag == "a" and attributes.get("href"):
+                    self.linked.append(attributes["href"] or "")
                 child = node.child if below else None
+            if piece:
+                if place != at:
+                    at, pieces = place, []
+                    self.runs.append((at, pieces))
+                pieces.append(piece)
             if child is not None:
-                above.append((node, node.tag or "", place))
+                above.append((node, tag, place))
                 node, place = child, below
                 continue
             while node is not None:
@@ -93,7 +110,13 @@ class PageText:
                 if not above:
                     return
                 node, tag, place = above.pop()
-                self._close(tag, place)
+                self.tables += tag == "table" and self._cells > 1
+                piece = _SEPARATORS.get(tag, "")
+                if piece:
+                    if place != at:
+                        at, pieces = place, []
+                        self.runs.append((at, pieces))
+                    pieces.append(piece)
                 if node is root:
                     return
 
@@ -101,20 +124,13 @@ class PageText:
         """Take the classes and ids that the style elements hide."""
         self._concealed = frozenset(name for rule in _rules(css[:STYLES]) for name in _concealed(*rule))
 
-    def _element(self, node: LexborNode, tag: str, place: str) -> str:
+    def _element(self, node: LexborNode, tag: str, attributes: dict[str, str | None], place: str) -> str:
         """Take one element; return the place of its children, empty where they are no text."""
-        attributes = node.attributes
         if tag == "script" and (attributes.get("type") or "").strip().lower() == "application/ld+json":
             self.data.append(_inner(node))
         if tag in UNREAD:
             return ""
-        if tag in BLOCKS:
-            self.pieces.append((place, "\n"))
-        elif tag in CELLS:
-            self._cells += 1
-            self.pieces.append((place, " "))
-        if tag == "table":
-            self._cells = 0
+        self._cells = 0 if tag == "table" else self._cells + (tag in CELLS)
         below = NOSCRIPT if tag == "noscript" else place
         if not attributes:
             return HIDDEN if tag == "dialog" else below
@@ -122,12 +138,6 @@ class PageText:
             below = HIDDEN
         self._words(node, tag, attributes)
         return below
-
-    def _close(self, tag: str, place: str) -> None:
-        if tag == "table":
-            self.tables += self._cells > 1
-        if tag in BLOCKS or tag in CELLS:
-            self.pieces.append((place, "\n" if tag in BLOCKS else " "))
 
     def _hides(self, tag: str, attributes: dict[str, str | None]) -> bool:
         style = attributes.get("style")
@@ -170,8 +180,6 @@ class PageText:
             self.silent += not decorative and not (alt or "").strip()
             if alt:
                 self.labels.append((ALT, alt))
-        elif tag == "a" and attributes.get("href"):
-            self.linked.append(attributes["href"] or "")
         elif tag == "time" and attributes.get("datetime"):
             self.times.append(attributes["datetime"] or "")
         elif tag == "link" and (attributes.get("type") or "").lower() == "text/markdown":

@@ -234,7 +234,8 @@ class _Walk:
         context = _Context()
         above: list[tuple[LexborNode | None, _Context]] = []
         while node is not None:
-            child = below = None
+            child: LexborNode | None = None
+            below: _Context | None = None
             if node.is_text_node:
                 text = node.text_content or ""
                 if not context.unread:
@@ -246,8 +247,13 @@ class _Walk:
                 elif context.fallback:
                     self.fallback.append(text)
             elif node.is_element_node:
-                below = self.element(node, node.tag or "", context)
-                child = node.child
+                tag, attributes = node.tag or "", node.attributes
+                plain = tag in _PLAIN or (self.offers and tag in _OFFERING)
+                if plain and not context.folded and _TELLING.isdisjoint(attributes):
+                    below = context  # as it would come out below: most elements of a page are so
+                else:
+                    below = self.element(node, tag, attributes, context)
+                child = None if below is None else node.child
             following = None if node is root else node.next
             if child is not None and below is not None:
                 above.append((following, context))
@@ -257,12 +263,10 @@ class _Walk:
             while node is None and above:
                 node, context = above.pop()
 
-    def element(self, node: LexborNode, tag: str, context: _Context) -> _Context | None:
+    def element(
+        self, node: LexborNode, tag: str, attributes: dict[str, str | None], context: _Context
+    ) -> _Context | None:
         """Count one element; return the context of its children, or None when they count for nothing."""
-        attributes = node.attributes
-        plain = tag in _PLAIN or (self.offers and tag in _OFFERING)
-        if plain and not context.folded and _TELLING.isdisjoint(attributes):
-            return context  # as it would come out below: most elements of a page are so
         if attributes:
             name = attributes.get("id")
             if name:

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from aui_tui.packaged import read_table
-from aui_tui.scan.markup import letters
+from aui_tui.scan.markup import letters, letters_of
 
 HALF: Final = 0.5
 """Share of the words of a page that must be in another one for it to be a version of that."""
@@ -66,8 +66,9 @@ class PageText(msgspec.Struct, frozen=True, array_like=True):
 
 def of_text(own: str, template: str = "", *, acts: bool = False) -> PageText:
     """Return the facts of a text: ``own`` and, in navigation and footer, ``template``. The time is linear in it."""
-    in_own = letters(own)
-    distinct = dict.fromkeys(_words(own))
+    cut = own.split()
+    in_own = letters_of(cut)
+    distinct = dict.fromkeys(_words(cut))
     function = distinct.keys() & _function_words().keys()
     words = [word for word in distinct if word not in function][:MAX_WORDS]
     start = " ".join(own[: 16 * START].split())[:START]
@@ -164,9 +165,9 @@ def _agree(left: PageText, right: PageText) -> bool:
     return share(shorter, longer) >= HALF or not (shorter.words or longer.words)
 
 
-def _words(text: str) -> list[str]:
-    """Return the words of ``text`` in the order in which each comes first; few are there twice."""
-    once = " ".join(dict.fromkeys(text.split())).casefold()  # most of a page repeats, and the expression is slow
+def _words(cut: Iterable[str]) -> list[str]:
+    """Return the words of a text ``cut`` at its blanks, in the order in which each comes first; few are there twice."""
+    once = " ".join(dict.fromkeys(cut)).casefold()  # most of a page repeats, and the expression is slow
     words = WORD.findall(once)
     if _UNSPACED.search(once) is None:
         return [word for word in words if len(word) > 1]
@@ -184,7 +185,7 @@ def _parts(word: str) -> Iterator[str]:
 
 def name_hashes(texts: Iterable[str]) -> frozenset[int]:
     """Return the hashes of the words of ``texts``, such as the names of a site, as a page has them."""
-    return _hashes(word for text in texts for word in _words(text))
+    return _hashes(word for text in texts for word in _words(text.split()))
 
 
 def _hashes(words: Iterable[str]) -> frozenset[int]:
