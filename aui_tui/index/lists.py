@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
@@ -65,6 +67,8 @@ RARE: Final = 3000
 every host."""
 TRIGRAM: Final = 3
 """Shortest text in characters that the index of text can find."""
+TALLIED: Final = frozenset({"stance", "category", "score"})
+"""The fields of the query line that the table ``tally`` answers."""
 NO_FACETS: Final = Facets(stance=dict.fromkeys(STANCES, 0), category=dict.fromkeys(CATEGORIES, 0))
 """What stands behind the filters while it is being counted."""
 FILLED: Final = MappingProxyType(
@@ -96,21 +100,72 @@ def narrowed(db: sqlite3.Connection, query: Query) -> tuple[str, Term]:
     return "site", all_of(query.terms)
 
 
-def find_hosts(db: sqlite3.Connection, query: Query, *, ranked: bool, limit: int = 0) -> array[int]:
-    """Return the ids of the ranked or the unreachable hosts of ``query`` in order, at most ``limit`` (0: all)."""
+def _is_tallied(term: Term) -> bool:
+    """Say whether the table ``tally`` answers a term: it names nothing but columns of it."""
+    return bool(term.fields) and term.fields <= TALLIED
+
+
+def _within(db: sqlite3.Connection, query: Query, *, ranked: bool) -> Term:
+    """Return the condition that a score is one that hosts of ``query`` have: hosts with another one are not read."""
+    tallied = (*filters(query), *filter(_is_tallied, query.terms))
+    if not tallied:
+        return all_of(())
+    where = all_of((Term(f"ranked = {ranked:d} AND hosts > 0"), *tallied))
+    lowest, highest = db.execute(f"SELECT min(score), max(score) FROM tally WHERE {where.sql}", where.values).fetchone()
+    return Term("0") if lowest is None else Term("score BETWEEN ? AND ?", (lowest, highest))
+
+
+def _ordered(db: sqlite3.Connection, query: Query, columns: str, *, ranked: bool, limit: int = 0) -> sqlite3.Cursor:
+    """Return ``columns`` of the ranked or the unreachable hosts of ``query`` in order, of ``limit`` hosts (0: all)."""
     table, terms = narrowed(db, query)
-    where = all_of((Term(f"ranked = {ranked:d}"), *filters(query), terms))
-    sql = f"SELECT id FROM {table} WHERE {where.sql} ORDER BY {order_of(query)} LIMIT {limit or -1}"
-    return array("q", (identity for (identity,) in db.execute(sql, where.values)))
+    where = all_of((Term(f"ranked = {ranked:d}"), _within(db, query, ranked=ranked), *filters(query), terms))
+    sql = f"SELECT {columns} FROM {table} WHERE {where.sql} ORDER BY {order_of(query)} LIMIT {limit or -1}"
+    return db.execute(sql, where.values)
+
+
+def find_hosts(db: sqlite3.Connection, query: Query, *, ranked: bool) -> array[int]:
+    """Return the ids of the ranked or the unreachable hosts of ``query`` in order."""
+    return array("q", chain.from_iterable(_ordered(db, query, "id", ranked=ranked)))
+
+
+def find_first(db: sqlite3.Connection, query: Query, found: array[int], *, ranked: bool, limit: int) -> None:
+    """Append the ids of the first ``limit`` hosts to ``found``, each as it is found.
+
+    Where SQLite is interrupted, ``found`` has those that come first in the list.
+    """
+    found.extend(chain.from_iterable(_ordered(db, query, "id", ranked=ranked, limit=limit)))
+
+
+def find_and_count(db: sqlite3.Connection, query: Query) -> tuple[array[int], Facets]:
+    """Return the ids of the ranked hosts of ``query`` in order, and the counts behind its filters."""
+    if filters(query) or all(map(_is_tallied, query.terms)):
+        return find_hosts(db, query, ranked=True), facets(db, query)
+    ids, kinds = array("q"), Counter[tuple[str, str]]()
+    for identity, category, stance in _ordered(db, query, "id, category, stance", ranked=True):
+        ids.append(identity)
+        kinds[category, stance] += 1
+    return ids, _facets(query, kinds)
 
 
 def facets(db: sqlite3.Connection, query: Query) -> Facets:
     """Return how many ranked hosts each choice would give under the line and the other filters of ``query``."""
-    table, terms = narrowed(db, query)
-    table, hosts = (table, "count(*)") if query.terms else ("tally", "sum(hosts)")
+    if all(map(_is_tallied, query.terms)):
+        table, terms, hosts = "tally", all_of(query.terms), "sum(hosts)"
+    else:
+        table, terms, hosts = *narrowed(db, query), "count(*)"
     sql = f"SELECT category, stance, {hosts} FROM {table} WHERE ranked = 1 AND {terms.sql} GROUP BY category, stance"
+    return _facets(query, {(category, stance): number for category, stance, number in db.execute(sql, terms.values)})
+
+
+def facets_of(db: sqlite3.Connection, ids: Sequence[int]) -> Facets:
+    """Return how many of the hosts ``ids`` each choice would give."""
+    sql = "SELECT category, stance FROM site WHERE id IN (SELECT value FROM json_each(?))"
+    return _facets(Query(), Counter(db.execute(sql, (to_json(list(ids)),))))
+
+
+def _facets(query: Query, kinds: Mapping[tuple[str, str], int]) -> Facets:
     stances, categories = dict.fromkeys(STANCES, 0), dict.fromkeys(CATEGORIES, 0)
-    for category, stance, number in db.execute(sql, terms.values):
+    for (category, stance), number in kinds.items():
         if stance in stances and query.category in ("", category):
             stances[stance] += number
         if category in categories and query.stance in ("", stance):
@@ -137,6 +192,14 @@ class IdWindow:
 
     def __len__(self) -> int:
         return len(self._ids)
+
+    def find(self, host: str) -> int:
+        """Return the place of ``host``, -1 where it is absent."""
+        row = self._reader().execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
+        try:
+            return self._ids.index(row[0]) if row is not None else -1
+        except ValueError:
+            return -1
 
     def __getitem__(self, span: slice, /) -> Sequence[Row]:
         return read_rows(self._reader(), self._ids[span], self._ranks)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -16,8 +17,21 @@ import msgspec
 
 from aui_tui.errors import NeverScanned, NoCard, RecordError
 from aui_tui.index import compression
-from aui_tui.index.database import Database
-from aui_tui.index.lists import FILLED, FUTURE_MS, NO_FACETS, RARE, IdWindow, facets, find_hosts, read_rows, unused
+from aui_tui.index.database import Database, code_of
+from aui_tui.index.lists import (
+    FILLED,
+    FUTURE_MS,
+    NO_FACETS,
+    RARE,
+    IdWindow,
+    facets_of,
+    filters,
+    find_and_count,
+    find_first,
+    find_hosts,
+    read_rows,
+    unused,
+)
 from aui_tui.index.rows import COLUMNS, Packed, columns_of, search_text
 from aui_tui.index.schema import AFTER, BEFORE, COMPARABLE, ROUTE
 from aui_tui.model.card import ReportCard, epoch_ms, stamp
@@ -45,6 +59,8 @@ LONG: Final = 20_000
 """From this many hosts on, the first rows of a query are shown before the figures."""
 FIRST: Final = 60
 """Rows of a first page: more than a tall terminal shows."""
+SOON: Final = 0.06
+"""Seconds after which the rows that were found until then are shown."""
 REGRADED: Final = 20
 """Scans that are graded again in one transaction."""
 SETTLED: Final = 1.5
@@ -315,42 +331,68 @@ class Store:
     def index(self, query: Query, stop: Callable[[], bool] | None = None) -> IndexView:
         """Return the lists of ``query`` and the counts behind its filters. Raises Unavailable once ``stop`` says so."""
         with self.database.reading(stop) as db:
-            return self._view(db, query, facets(db, query))
+            return self._whole(db, query)
 
-    def first_page(self, query: Query, stop: Callable[[], bool] | None = None) -> IndexView | None:
+    def first_page(self, query: Query, stop: Callable[[], bool] | None = None) -> IndexView:
         """Return the first rows of ``query``, its figures come with ``index``; the whole answer where it comes as soon.
 
-        Scans that are still to be graded again (``regrade``) take long too. None for an order that has no first rows.
+        After SOON it returns the rows found so far, or the first one found. Scans that are still to be graded again
+        (``regrade``) take long too.
         """
-        if query.sort not in ("rank", "score"):
-            return None
-        with self.database.reading(stop) as db:
+        end = time.monotonic() + SOON
+        found: array[int] = array("q")
+
+        def enough() -> bool:
+            return len(found) > 0 and time.monotonic() > end
+
+        with self.database.reading(lambda: enough() or (stop is not None and stop())) as db:
             sql = "SELECT (SELECT total(hosts) FROM tally), revision = ? AND NOT ungraded FROM meta"
-            hosts, current = db.execute(sql, (REVISION,)).fetchone()
-            return self._view(db, query, facets(db, query) if current and hosts < LONG else None)
+            hosts, graded = db.execute(sql, (REVISION,)).fetchone()
+            if graded and hosts < LONG:
+                return self._whole(db, query)
+            whole = graded and not filters(query)
+            lists = []
+            for ranked in (True, False):
+                found = array("q")
+                lists.append(found)
+                try:
+                    find_first(db, query, found, ranked=ranked, limit=FIRST)
+                except sqlite3.OperationalError as error:
+                    if code_of(error) != sqlite3.SQLITE_INTERRUPT or not enough():
+                        raise
+                    whole = False
+                whole = whole and len(found) < FIRST
+            found = array("q")  # what follows is read to its end
+            if not whole:
+                return self._view(db, query, lists)
+            return self._view(db, query, lists, facets_of(db, lists[0]), unused(db, FILLED, lists[0]))
 
-    def position(self, host: str, query: Query) -> int:
-        """Return the index of ``host`` in the ranked (else unreachable) list of ``query``, -1 when it is absent."""
-        with self.database.reading() as db:
-            row = db.execute("SELECT id, ranked FROM site WHERE host = ?", (host,)).fetchone()
-            listed = () if row is None else find_hosts(db, query, ranked=bool(row[1]))
-        return next((place for place, identity in enumerate(listed) if identity == row[0]), -1)
+    def _whole(self, db: sqlite3.Connection, query: Query) -> IndexView:
+        ranked, counted = find_and_count(db, query)
+        unreachable = find_hosts(db, query, ranked=False)
+        return self._view(db, query, (ranked, unreachable), counted, self._unused(db, ranked))
 
-    def _view(self, db: sqlite3.Connection, query: Query, counted: Facets | None) -> IndexView:
-        """Return the lists of ``query``; their first rows alone while nothing is ``counted``."""
-        limit, ranks = 0 if counted else FIRST, _ranks(db)
-        ranked, unreachable = (find_hosts(db, query, ranked=ranked, limit=limit) for ranked in (True, False))
-        newest: int | None = db.execute(f"SELECT max(at) FROM site WHERE typeof(at) = 'integer' AND {PAST}").fetchone()[
-            0
-        ]
+    def _view(
+        self,
+        db: sqlite3.Connection,
+        query: Query,
+        lists: Iterable[Sequence[int]],
+        counted: Facets | None = None,
+        empty: frozenset[str] = frozenset(),
+    ) -> IndexView:
+        """Return the answer with the ids of its lists, their first ones alone while nothing is ``counted``."""
+        ranks = _ranks(db)
+        ranked, unreachable = (IdWindow(self.database.reader, ids, ranks) for ids in lists)
+        sql = f"SELECT max(at) FROM site WHERE typeof(at) = 'integer' AND {PAST}"
+        newest: int | None = db.execute(sql).fetchone()[0]
         return IndexView(
             query=query,
             scanned_at=stamp(time.time() if newest is None else newest / 1000),
-            ranked=IdWindow(self.database.reader, ranked, ranks),
-            unreachable=IdWindow(self.database.reader, unreachable, ranks),
+            ranked=ranked,
+            unreachable=unreachable,
             facets=counted or NO_FACETS,
             counting=counted is None,
-            unused=self._unused(db, ranked) if counted else frozenset(),
+            unused=empty,
         )
 
     def _unused(self, db: sqlite3.Connection, ids: Sequence[int]) -> frozenset[str]:

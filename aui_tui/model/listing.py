@@ -59,11 +59,16 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Window(Protocol):
-    """A list that is read in slices, never whole: ``len(window)`` rows, ``window[a:b]`` reads some."""
+    """A list that is read in slices, never whole: ``len(window)`` rows, ``window[a:b]`` reads some.
+
+    ``find`` gives the place of a host, -1 where it is absent.
+    """
 
     def __len__(self) -> int: ...
 
     def __getitem__(self, span: slice, /) -> Sequence[Row]: ...
+
+    def find(self, host: str, /) -> int: ...
 
 
 PAGE: Final = 100
@@ -95,10 +100,10 @@ class Facets(msgspec.Struct, frozen=True, kw_only=True):
 class IndexView(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a query: two windows, the counts behind the filters, and the time of the newest card.
 
-    ``scanned_at`` of an empty index is the time of asking. ``position`` of a host in a window is found by
-    ``Service.position``. ``notice`` is one sentence on where the answer comes from (a copy of last week), or empty.
-    ``counting``: the windows hold their first rows alone, and the facets are still zero. ``unused``: of the columns
-    that may be empty (``index.lists.FILLED``), those in which no ranked row says anything.
+    ``scanned_at`` of an empty index is the time of asking. ``notice`` is one sentence on where the answer comes from
+    (a copy of last week), or empty. ``counting``: the windows hold their first rows alone, and the facets are still
+    zero. ``unused``: of the columns that may be empty (``index.lists.FILLED``), those in which no ranked row says
+    anything.
     """
 
     query: Query

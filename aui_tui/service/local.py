@@ -173,10 +173,6 @@ class LocalService(Service):
         """Return by surface the percentage of hosts that let it in at the end of each of the last 12 weeks."""
         return await self._call(lambda: self.store.weeks(query))
 
-    async def position(self, host: str, query: Query) -> int:
-        """Return the index of ``host`` in its list of ``query``, -1 when absent."""
-        return await self._call(lambda: self.store.position(_key(host), query))
-
     async def quota(self, client: str = "") -> Quota:
         """Return the scans that ``client`` has left this hour; without one, whoever uses this machine."""
         return await self.scans.quota_of(client or CLIENT)

@@ -74,10 +74,6 @@ class Service(ABC):
     async def overview(self, query: Query) -> Overview:
         """Return figures over the rows of ``query``."""
 
-    @abstractmethod
-    async def position(self, host: str, query: Query) -> int:
-        """Return the index of ``host`` in the ranked (else unreachable) window of ``query``, -1 when absent."""
-
     async def moves(self, query: Query, since: str, most: int) -> Moves | None:
         """Return how the ranked hosts of ``query`` changed since the day ``since`` (``2026-11-15``, UTC).
 

@@ -25,13 +25,20 @@ LOST = msgspec.structs.replace(DEAD, host=f"{'x' * 60}.example")
 LONG = Evidence("critical", "gone0.example turns everybody away: a browser and every agent get 500." * 3)
 
 
+class Rows(list[Row]):
+    """A list of rows as a window."""
+
+    def find(self, host: str) -> int:
+        return next((place for place, row in enumerate(self) if row.summary.host == host), -1)
+
+
 def view(*found: ReportCard) -> IndexView:
     rows = [Row(summary=card.summary(), rank=number, change=number - 2) for number, card in enumerate(found, 1)]
     return IndexView(
         query=Query(),
         scanned_at="2026-11-20T10:00:00.250Z",
-        ranked=[row for row, card in zip(rows, found, strict=True) if not card.unreachable],
-        unreachable=[row for row, card in zip(rows, found, strict=True) if card.unreachable],
+        ranked=Rows(row for row, card in zip(rows, found, strict=True) if not card.unreachable),
+        unreachable=Rows(row for row, card in zip(rows, found, strict=True) if card.unreachable),
         facets=Facets(stance={}, category={}),
     )
 

@@ -184,12 +184,12 @@ def test_a_query_chooses_hosts(
     assert (names(view.ranked[:]), names(view.unreachable[:])) == (ranked, unreachable)
     hosts = [row.summary.host for row in view.ranked[:]]
     assert len(view.ranked) == len(hosts)
-    assert [small.position(host, query) for host in hosts] == list(range(len(hosts)))
+    assert [view.ranked.find(host) for host in hosts] == list(range(len(hosts)))
     for start in range(len(hosts)):
         assert names(view.ranked[start : start + 2]) == names(view.ranked[:][start : start + 2])
     monkeypatch.setattr(module, "LONG", 0)
     first = small.first_page(query)
-    assert first is None or names(first.ranked[:]) == ranked
+    assert names(first.ranked[:]) == ranked
 
 
 @pytest.mark.parametrize(("sort", "hosts"), ORDERS)
@@ -197,7 +197,7 @@ def test_a_list_is_sorted(small: Store, sort: str, hosts: str) -> None:
     assert names(small.index(Query.of(sort=sort)).ranked[:]) == hosts
     turned = small.index(Query.of(sort=sort, descending=True))
     assert names(turned.ranked[:]) == " ".join(reversed(hosts.split()))
-    assert small.position(turned.ranked[:1][0].summary.host, turned.query) == 0
+    assert turned.ranked.find(turned.ranked[:1][0].summary.host) == 0
 
 
 @pytest.mark.parametrize(
@@ -369,7 +369,7 @@ def test_hosts_are_sorted_by_the_change_since_the_scan_before(line: str, descend
         view = store.index(query)
         assert names(view.ranked[:]) == hosts
         found = [row.summary.host for row in view.ranked[:]]
-        assert [store.position(host, query) for host in found] == list(range(len(found)))
+        assert [view.ranked.find(host) for host in found] == list(range(len(found)))
 
 
 def test_changes_are_counted_from_the_last_scan_up_to_the_end_of_a_day() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from itertools import count
+from itertools import count, cycle
 from pathlib import Path
 
 import msgspec
@@ -14,7 +14,7 @@ from aui_tui.errors import Unavailable
 from aui_tui.index import database, lists
 from aui_tui.index import store as store_module
 from aui_tui.index.store import Store
-from aui_tui.model.query import Query
+from aui_tui.model.query import SORTS, Query
 from tests.benchmarks import store as benchmark
 from tests.benchmarks.samples import scans
 
@@ -50,37 +50,45 @@ def queries() -> Iterator[Query]:
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_a_glimpse_shows_the_first_rows_of_the_list(
+def test_the_first_page_has_the_first_rows_of_the_list(
     store: Store, monkeypatch: pytest.MonkeyPatch, turned: bool
 ) -> None:
     monkeypatch.setattr(store_module, "LONG", 1)
     monkeypatch.setattr(lists, "RARE", 1)
-    for query in queries():
-        asked = msgspec.structs.replace(query, descending=turned)
+    for query, sort in zip(queries(), cycle((*SORTS, "matrix.claude"))):
+        asked = msgspec.structs.replace(query, sort=sort, descending=turned)
         first = store.first_page(asked)
         whole = store.index(asked)
-        assert first is not None
-        assert first.counting
         assert not whole.counting
         assert (first.query, first.scanned_at) == (whole.query, whole.scanned_at)
         for part, full in ((first.ranked, whole.ranked), (first.unreachable, whole.unreachable)):
             assert list(part[:]) == list(full[: store_module.FIRST])
+        complete = max(len(whole.ranked), len(whole.unreachable)) < store_module.FIRST
+        assert first.counting is not (complete and not query.stance and not query.category)
+        assert first.counting or first.facets == whole.facets
 
 
-def test_there_is_no_glimpse_where_the_whole_answer_comes_as_soon(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = Query.of(line="s")
-    first = store.first_page(asked)
-    assert first is not None
-    assert not first.counting
-    assert first.facets == store.index(asked).facets
+def test_rows_that_take_long_come_as_far_as_they_are_found(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_module, "LONG", 1)
-    for query in (asked, Query.of()):
-        first = store.first_page(query)
-        assert first is not None
-        assert first.counting
-    assert store.first_page(Query.of(line="s", sort="age")) is None
+    monkeypatch.setattr(lists, "RARE", 1)
+    monkeypatch.setattr(store_module, "SOON", 0.0)
+    monkeypatch.setattr(database, "STEPS", 1)
+    for query in queries():
+        first, whole = store.first_page(query), store.index(query)
+        for part, full in ((first.ranked, whole.ranked), (first.unreachable, whole.unreachable)):
+            assert list(part[:]) == list(full[: len(part)])
+            assert bool(len(part)) is bool(len(full))
+        assert first.counting or not any(map(len, (whole.ranked, whole.unreachable)))
+
+
+def test_the_whole_answer_comes_first_where_it_comes_as_soon(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for asked in (Query.of(line="s"), Query.of(line="s", sort="age")):
+        monkeypatch.setattr(store_module, "LONG", 1000)
+        first = store.first_page(asked)
+        assert not first.counting
+        assert first.facets == store.index(asked).facets
+        monkeypatch.setattr(store_module, "LONG", 1)
+        assert store.first_page(asked).counting
 
 
 def test_the_first_rows_of_a_long_list_come_as_soon_as_those_of_a_short_one(
@@ -94,7 +102,7 @@ def test_the_first_rows_of_a_long_list_come_as_soon_as_those_of_a_short_one(
     def steps(store: Store, line: str) -> int:
         """Return how many instructions of SQLite the first rows take."""
         done = count()
-        assert store.first_page(Query.of(line=line), lambda: next(done) < 0) is not None
+        store.first_page(Query.of(line=line), lambda: next(done) < 0)
         return next(done)
 
     with closing(Store(tmp_path / "short.db")) as short, closing(Store(tmp_path / "long.db")) as long:

@@ -155,6 +155,9 @@ def test_windows_are_read_page_by_page() -> None:
             asked.append((span.start, span.stop))
             return [Row(summary=RICH_OPEN.summary())] * len(range(*span.indices(len(self))))
 
+        def find(self, host: str) -> int:
+            raise NotImplementedError
+
     assert len(list(rows(Counting()))) == PAGE + 2
     assert asked == [(0, PAGE), (PAGE, PAGE + 2)]
     assert len(list(rows(Counting(), 3))) == 3

@@ -124,7 +124,7 @@ async def test_lists_facets_and_figures_are_the_same(
     assert view.query == query
     assert view.notice == ""
     for place, row in enumerate(view.ranked[:]):
-        assert await service.position(row.summary.host, query) == place
+        assert view.ranked.find(row.summary.host) == place
 
 
 @pytest.mark.parametrize("filters", [{}, {"stance": "Open"}, {"line": "score:>50"}], ids=str)
@@ -143,7 +143,7 @@ async def test_windows_are_read_in_slices(service: Service) -> None:
     rows = list(view.ranked[:])
     assert [*view.ranked[:5], *view.ranked[5:11], *view.ranked[11:]] == rows
     assert list(view.ranked[1000:2000]) == []
-    assert await service.position("unknown.example", Query()) == -1
+    assert view.ranked.find("unknown.example") == -1
 
 
 @pytest.mark.parametrize("card", [*SAMPLES, DEAD], ids=lambda card: card.host)

@@ -283,6 +283,36 @@ async def test_first_rows_of_a_long_list_come_before_its_figures_and_the_cursor_
 
 
 @pytest.mark.ci
+async def test_a_search_that_takes_long_says_so_and_an_order_begins_with_its_first_rows() -> None:
+    service = LongIndex.of(60)
+    async with stage(service, (140, 40)) as pilot:
+        await press(pilot, "slash")
+        service.counted = asyncio.Event()
+        index_of(pilot).line.value = "zq"
+        await shows(pilot, "AUI  searching …")
+        assert len(index_of(pilot).table) > 0
+        service.counted.set()
+        await shows(pilot, "No host")
+        assert "searching" not in text_of(pilot)
+        index_of(pilot).line.value = "o"
+        await press(pilot, "enter")
+        service.counted.clear()
+        first = host_of(pilot)
+        await pilot.press("t")
+        await shows(pilot, "AUI  … of ")
+        assert index_of(pilot).table.cursor == 0
+        assert host_of(pilot) != first
+        service.counted.set()
+        await settle(pilot)
+        assert index_of(pilot).table.cursor == 0
+        await press(pilot, "down", "down")
+        second = host_of(pilot)
+        await press(pilot, "R")
+        await settle(pilot)
+        assert host_of(pilot) == second
+
+
+@pytest.mark.ci
 async def test_each_of_the_two_lists_keeps_its_cursor() -> None:
     async with stage(CardService.of(60)) as pilot:
         index_of(pilot).table.move_to(9)

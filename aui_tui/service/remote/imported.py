@@ -143,10 +143,6 @@ class ImportedService(Service):
             return figures
         return msgspec.structs.replace(figures, failing={}, edges={}, contradictions=0, disagree={}, refusing={})
 
-    async def position(self, host: str, query: Query) -> int:
-        """Return the index of ``host`` in its list of ``query``, -1 when it is absent."""
-        return await (await self._index_for(query)).local.position(host, query)
-
     async def moves(self, query: Query, since: str, most: int) -> Moves | None:
         """Return how the ranked hosts of ``query`` changed; None where the source lists summaries only."""
         index = await self._index_for(query)

@@ -48,6 +48,8 @@ PAUSE: Final = 0.12
 """Seconds without a key after which the choices of the drop-down are counted."""
 TOGETHER: Final = 0.03
 """Seconds that a frame waits for the rows that a key asks for, so that both are drawn once."""
+SLOW: Final = 0.1
+"""Seconds after which the first line says that the list is still being searched for."""
 FIRST: Final = 0.25
 """Seconds that the first frame waits for the list, so that it is drawn once; a slow source gets an empty frame."""
 
@@ -183,6 +185,11 @@ class IndexScreen(DashboardScreen[None]):
         cursor_host = host or (row.summary.host if row is not None else "")
         self._placing = bool(cursor_host)
         start(self, "list", self._read, self.state.query, cursor_host, self._one_frame())
+        self.set_timer(SLOW, self._say_slow)
+
+    def _say_slow(self) -> None:
+        if self.stale:
+            self.draw_lines()
 
     def _one_frame(self) -> ExitStack:
         """Draw nothing until the result is closed, a moment long at most: a key and its rows are one frame.
@@ -205,7 +212,7 @@ class IndexScreen(DashboardScreen[None]):
         paged = view is not None and not complete and bool(len(replace(self.state, view=view).window or ()))
         if view is not None and paged:
             drawn = asyncio.Event()
-            self._listed(view, 0)
+            self._listed(view, "")
             self.table.call_later(frame.close)
             self.call_after_refresh(drawn.set)
             await drawn.wait()
@@ -217,16 +224,16 @@ class IndexScreen(DashboardScreen[None]):
             self._problem, self._placing = problem, False
             self._redraw()
             return
-        place = (await attempt(service.position(host, query)))[0] if host else 0
-        self._listed(view, None if paged else max(place or 0, 0))
+        self._listed(view, None if paged else host)
 
-    def _listed(self, view: IndexView, cursor: int | None) -> None:
-        """Show the answer, unless something else was asked for meanwhile, the cursor on row ``cursor`` if it moves."""
+    def _listed(self, view: IndexView, host: str | None) -> None:
+        """Show the answer, unless something else was asked for meanwhile; None for ``host`` leaves the cursor."""
         self._answered.set()
         if view.query == self.state.query:
             self.state = self.state.answered(view)
             self._problem, self._placing = "", False
-            self._fill(self.table.cursor if cursor is None else cursor)
+            place = self.state.window.find(host) if host and self.state.window is not None else 0
+            self._fill(self.table.cursor if host is None else max(place, 0))
 
     def _fill(self, cursor: int) -> None:
         if self.state.window is not None:
@@ -315,7 +322,7 @@ class IndexScreen(DashboardScreen[None]):
         open_card(self, self.host(), self.state.window, self.table.cursor, self.state.query.words())
 
     def on_host_table_sort_requested(self, message: HostTable.SortRequested) -> None:
-        self.become(self.state.sorted_by(message.key))
+        self._sort(self.state.sorted_by(message.key))
 
     def on_query_line_entered(self) -> None:
         self._before = self.state, self.host(), self.line.value
@@ -430,12 +437,16 @@ class IndexScreen(DashboardScreen[None]):
             self.app.did(self.command())
 
     def action_sort(self, step: int) -> None:
-        self.become(self.state.sorted_by(self.table.sort_beside(self.state.query.sort, step)))
+        self._sort(self.state.sorted_by(self.table.sort_beside(self.state.query.sort, step)))
 
     def action_turn(self) -> None:
         column = self.table.column
         unsorted = column is not None and column.sort not in ("", self.state.query.sort)
-        self.become(self.state.sorted_by(column.sort) if column is not None and unsorted else self.state.turned())
+        self._sort(self.state.sorted_by(column.sort) if column is not None and unsorted else self.state.turned())
+
+    def _sort(self, state: ListState) -> None:
+        """Show the list in another order: its first rows, or where the host is to which the cursor was moved."""
+        self.become(state, keep=self.table.cursor > 0)
 
     def action_count(self) -> None:
         column = self.table.column or self.table.sorted_column
