@@ -288,6 +288,10 @@ class IndexScreen(DashboardScreen[None]):
             self._elsewhere = 0
             self.reload(keep=keep)
 
+    def _ask(self, state: ListState) -> None:
+        """Take another order or filter: its first rows, or those beside the host to which the cursor was moved."""
+        self.become(state, keep=self.table.cursor > 0)
+
     def view(self, state: ListState) -> None:
         """Show another list."""
         self.line.value = state.query.line
@@ -322,7 +326,7 @@ class IndexScreen(DashboardScreen[None]):
         open_card(self, self.host(), self.state.window, self.table.cursor, self.state.query.words())
 
     def on_host_table_sort_requested(self, message: HostTable.SortRequested) -> None:
-        self._sort(self.state.sorted_by(message.key))
+        self._ask(self.state.sorted_by(message.key))
 
     def on_query_line_entered(self) -> None:
         self._before = self.state, self.host(), self.line.value
@@ -383,7 +387,7 @@ class IndexScreen(DashboardScreen[None]):
     def action_stance(self, stance: str) -> None:
         if not stance and not self.state.query.stance:
             self.app.notice("Hosts of every stance are shown already.")
-        self.become(self.state.asking(stance="" if stance == self.state.query.stance else stance))
+        self._ask(self.state.asking(stance="" if stance == self.state.query.stance else stance))
 
     def action_category(self) -> None:
         view = self.state.view
@@ -394,7 +398,7 @@ class IndexScreen(DashboardScreen[None]):
             self.app.choose("Category", every | named, self._categorise, self.state.query.category)
 
     def _categorise(self, chosen: str) -> None:
-        self.become(self.state.asking(category=chosen))
+        self._ask(self.state.asking(category=chosen))
 
     def action_other_list(self) -> None:
         self.action_list("ranked" if self.state.mode == "unreachable" else "unreachable")
@@ -437,16 +441,12 @@ class IndexScreen(DashboardScreen[None]):
             self.app.did(self.command())
 
     def action_sort(self, step: int) -> None:
-        self._sort(self.state.sorted_by(self.table.sort_beside(self.state.query.sort, step)))
+        self._ask(self.state.sorted_by(self.table.sort_beside(self.state.query.sort, step)))
 
     def action_turn(self) -> None:
         column = self.table.column
         unsorted = column is not None and column.sort not in ("", self.state.query.sort)
-        self._sort(self.state.sorted_by(column.sort) if column is not None and unsorted else self.state.turned())
-
-    def _sort(self, state: ListState) -> None:
-        """Show the list in another order: its first rows, or where the host is to which the cursor was moved."""
-        self.become(state, keep=self.table.cursor > 0)
+        self._ask(self.state.sorted_by(column.sort) if column is not None and unsorted else self.state.turned())
 
     def action_count(self) -> None:
         column = self.table.column or self.table.sorted_column
