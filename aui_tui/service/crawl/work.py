@@ -124,8 +124,10 @@ class Gate:
 
     BURST: Final = 4
     TICK: Final = 0.02
-    LATE: Final = 0.15
-    """Seconds by which the loop may be late."""
+    LATE: Final = 0.05
+    """Seconds by which the loop may be late: the answers of a scan come over some 25 turns of it, and with turns of
+    0.15 s requests waited for longer than QUEUE_PATIENCE, which cost connections and ever more time.
+    """
 
     def __init__(self) -> None:
         self._places = asyncio.Semaphore(self.BURST)
