@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Final
 
 from aui_tui.scan.network.chain import Chains
-from aui_tui.scan.network.client import BodyLimiter, HttpClient, Transport, load, ssl_context
+from aui_tui.scan.network.client import BodyLimiter, HttpClient, ScanClient, Transport, load, ssl_context
 from aui_tui.scan.network.replies import NO_TLS, NetworkError, Reply
 from aui_tui.scan.network.routes import Routes, system_resolver
 from aui_tui.scan.network.streams import Stream, save_tls_memory
@@ -48,6 +48,7 @@ class Network:
     def __init__(self, access: ScanPolicy) -> None:
         self._access = access
         self._routes = Routes(access)
+        self._client = ScanClient()
         self._large_bodies = BodyLimiter()
         self.chains = Chains(access, self._routes, self._download)
 
@@ -57,13 +58,14 @@ class Network:
     async def __aexit__(self, *_: object) -> None:
         self.chains.close()
         self._routes.close()
+        await self._client.aclose()
         for _turn in range(_CLOSING_TURNS):
             await asyncio.sleep(0)
 
     def client(self, *, http2: bool = True) -> HttpClient:
         """Return a client for one identity, to be used as an async context manager; ``http2``: it offers HTTP/2."""
         transport = Transport(self._access, self._routes, self.chains, http2=http2)
-        return HttpClient(transport, self._large_bodies, self._access.limits.patience)
+        return HttpClient(self._client, transport, self._large_bodies, self._access.limits.patience)
 
     async def _download(self, origin: Origin, path: str, most: int) -> bytes:
         body = bytearray()

@@ -310,27 +310,44 @@ class _NoCookies(httpx.Cookies):
 _NO_AUTH: Final = httpx.Auth()
 
 
-class _Client(httpx.AsyncClient):
+class _OwnTransport(httpx.AsyncBaseTransport):
+    """Sends each request over the connections that it names in the extension ``transport``."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Return the answer to ``request`` (httpx's interface)."""
+        transport: Transport = request.extensions["transport"]
+        return await transport.handle_async_request(request)
+
+
+class ScanClient(httpx.AsyncClient):
+    """What all identities of a scan send their requests by; it knows none of them and keeps nothing."""
+
     cookies = _NoCookies()  # type: ignore[override]  # instead of a property
+
+    def __init__(self) -> None:
+        # A probe has one limit for all. No log-in is looked for in an address: none of ours has one.
+        super().__init__(transport=_OwnTransport(), trust_env=False, timeout=None, auth=_NO_AUTH)
 
 
 class HttpClient:
-    """One identity's ``httpx.AsyncClient`` over ``transport``; an async context manager that leaves nothing open.
+    """One identity: sends by ``client`` over ``transport``; an async context manager that leaves nothing open.
 
     ``large_bodies``: of the whole scan.
     """
 
-    def __init__(self, transport: Transport, large_bodies: BodyLimiter, patience: float) -> None:
+    def __init__(
+        self, client: httpx.AsyncClient, transport: Transport, large_bodies: BodyLimiter, patience: float
+    ) -> None:
         self.large_bodies = large_bodies
         self._limiter = RequestLimiter(patience)
-        # A probe has one limit for all. No log-in is looked for in an address: none of ours has one.
-        self._client = _Client(transport=transport, trust_env=False, timeout=None, auth=_NO_AUTH)
+        self._client = client
+        self._transport = transport
 
     async def __aenter__(self) -> HttpClient:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._client.aclose()
+        await self._transport.aclose()
 
     @asynccontextmanager
     async def get(self, origin: Origin, path: str, fields: Sequence[Field], body: bytes = b"") -> AsyncIterator[Reply]:
@@ -344,7 +361,7 @@ class HttpClient:
             _address(origin),
             headers=[(b"Host", origin.authority.encode("ascii")), *fields, *length],
             stream=httpx.ByteStream(body),
-            extensions={"target": path.encode("ascii")},
+            extensions={"target": path.encode("ascii"), "transport": self._transport},
         )
         async with self._limiter.place() as waited:
             response = await self._client.send(request, stream=True, follow_redirects=False)
