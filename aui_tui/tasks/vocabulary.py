@@ -20,10 +20,11 @@ def _table() -> dict[str, Any]:
     return read_table("tasks/names.toml", dict[str, Any])
 
 
-def _names(key: str) -> re.Pattern[str]:
-    """Return the pattern of a list; where letters join without blanks between words, a word may stand anywhere."""
-    bound = [word for word in _table()[key] if not _JOINED.search(word)]
-    joined = [word for word in _table()[key] if _JOINED.search(word)]
+def _names(*keys: str) -> re.Pattern[str]:
+    """Return the pattern of lists; where letters join without blanks between words, a word may stand anywhere."""
+    every = [word for key in keys for word in _table()[key]]
+    bound = [word for word in every if not _JOINED.search(word)]
+    joined = [word for word in every if _JOINED.search(word)]
     return re.compile("|".join([_BOUND + "|".join(bound) + ")", *joined]), re.IGNORECASE)
 
 
@@ -31,6 +32,7 @@ SEARCH: Final = _names("search")
 CONTACT: Final = _names("contact")
 ABOUT: Final = _names("about")
 ADD: Final = _names("add")
+TAKE: Final = _names("add", "trial")
 CART: Final = _names("cart")
 NEVER: Final = _names("never")
 GENERIC: Final = re.compile("^(?:" + "|".join(_table()["generic"]) + ")", re.IGNORECASE)
@@ -127,6 +129,10 @@ def _whole(patterns: Iterable[str]) -> re.Pattern[str]:
 
 
 _ACTS: Final = _whole(_table()["acts"])
+_BOOKS: Final = _whole(_table()["books"])
+_BOOKED: Final = _whole((*_table()["books"], *_table()["booked"]))
+_LANGUAGE: Final = 2
+"""Letters of a part of an address that names a language."""
 _JOINED_ACTS: Final = _whole(word for word in _table()["acts"] if not word.isascii())
 _TOGETHER: Final = [(_whole([one]), _whole([other])) for one, other in _table()["acts_together"]]
 _SORTING: Final = _whole(_table()["sorting"])
@@ -146,6 +152,8 @@ def acts(url: str) -> bool:
     if _STATIC.search(path):
         return False
     segments = [_tokens(segment) for segment in path.split("/")]
+    if not pairs and not any(map(str.isdigit, path)) and _asks(segments):
+        return False
     parameters = [_tokens(key) + _tokens(value) for key, value in pairs if not _SORTING.fullmatch(key.casefold())]
     if any(map(_act, (*segments, *parameters))):
         return True
@@ -154,6 +162,12 @@ def acts(url: str) -> bool:
         any(first.fullmatch(word) for word in every) and any(second.fullmatch(word) for word in every)
         for first, second in _TOGETHER
     )
+
+
+def _asks(segments: list[list[str]]) -> bool:
+    """Say whether an address is that of a page to book on, as ``/pedir-cita``: it names nothing that is booked."""
+    named = [words for words in segments if words and not (len(words) == 1 and len(words[0]) == _LANGUAGE)]
+    return len(named) == 1 and any(map(_BOOKS.fullmatch, named[0])) and all(map(_BOOKED.fullmatch, named[0]))
 
 
 def _tokens(text: str) -> list[str]:

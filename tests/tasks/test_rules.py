@@ -21,9 +21,10 @@ from aui_tui.tasks.vocabulary import acts
 ACTING = """/cart/add?id=1 /panier/ajouter?id=0 /panier/supprimer/1 /compte/deconnexion /carrito/eliminar/1 /koszyk/dodaj/0
 /pedido/comprar?id=2 /konto/usun?id=1 /korzina/dobavit/2 /заказ/купить?id=3 /カート/追加/0 /注文?id=1 /购物车/删除/3 /shop/addToCart?id=4
 /?add-to-cart=5 /account?do=logout /list?cmd=delete&id=2 /mail?unsubscribe=3 /winkelwagen/toevoegen/1 /bestel?product=2 /order?id=1
-/deleteItem.php?id=4 /log-out /users/sign_out /produkte/7/in-den-warenkorb /carrello/aggiungi/3 /carrinho/adicionar?id=1 /konto/löschen"""
+/deleteItem.php?id=4 /log-out /users/sign_out /produkte/7/in-den-warenkorb /carrello/aggiungi/3 /salas/azul/reservar /termin/buchen/7 /pedir?id=3 /pedir-cita/12
+/reservar-sala-azul /carrinho/adicionar?id=1 /konto/löschen"""
 READING = """/ /items/one /search?q=order /list?sort=order&order=asc /blog/how-to-delete-a-file /about /books/2 /wiki/Special:Search
-/news/federal-reserve-keeps-its-course /docs/addons.html /addresses /app/delete.js /product/payload /en/address-book"""
+/news/federal-reserve-keeps-its-course /docs/addons.html /addresses /app/delete.js /product/payload /en/address-book /pedir-cita /es/pedir-cita/ /de/termin-buchen /reservar /prenota"""
 
 
 def test_addresses_that_act_are_told_from_those_that_read() -> None:
