@@ -80,6 +80,11 @@ async def _nothing_there(visit: Visit, reached: Node) -> TaskResult:
     nameless = [node for node in outline.of("textbox") if not node.name]
     if len(outline.of("textbox")) >= 2 and nameless:
         return await visit.blame("contact-nameless", nameless[0], url=reached.url)
+    unfolded = await by_control(visit, await visit.here(reached.url), _shows_contact)
+    way = await _way(visit, unfolded[1], by_name=True) if unfolded is not None else ""
+    if way:
+        return ended("contact-done", {"way": way}, url=reached.url)
+    outline = await visit.here(reached.url)
     return await _on_request(visit, outline, reached) or ended("contact-unsure", node=reached, url=reached.url)
 
 
@@ -134,6 +139,10 @@ def _has_form(outline: Outline) -> bool:
     return len(fields) > 1 and any(MAIL.search(node.name) for node in fields)
 
 
+def _shows_contact(outline: Outline) -> bool:
+    return _contact_in(outline) is not None
+
+
 def _contact_in(outline: Outline) -> Node | None:
     """Return the first node of a page with a way to get in touch."""
     return next((node for node in outline.nodes if any(value for _, value in _ways(Outline((node,))))), None)
@@ -171,7 +180,7 @@ async def _pressed(visit: Visit, button: Node) -> tuple[str, bool]:
         pressed = await visit.page.tried(button, shut=not visit.act)
     except Untouched:
         return "", False
-    shown = pressed.outline or visit.page.outline
+    shown = pressed.outline or await visit.page.look()
     visit.step("pressed", button, outline=shown)
     return await _way(visit, shown, by_name=True), bool(pressed.held)
 
@@ -206,7 +215,7 @@ async def _by_button(visit: Visit) -> TaskResult | None:
         pressed = await visit.page.tried(fresh, shut=not opens)
     except Untouched:
         return None
-    outline = pressed.outline or visit.page.outline
+    outline = pressed.outline or await visit.page.look()
     if pressed.led and visit.same_site(pressed.led) and not acts(pressed.led):
         outline = await visit.served(pressed.led)
     visit.step("pressed", fresh, outline=outline)
@@ -289,6 +298,10 @@ async def _no_contact(visit: Visit) -> TaskResult:
     name = next(iter(await _hidden_names(visit)), "")
     if name:
         return ended("contact-hidden", {"name": clean(name, SHORT)})
+    shown = await by_control(visit, await visit.here(visit.url), _shows_contact)
+    way = await _way(visit, shown[1], by_name=True) if shown is not None else ""
+    if way:
+        return ended("contact-done", {"way": way})
     await visit.here(visit.url)
     if await visit.page.grows():
         return ended("unwalked", {"obstacle": "the homepage goes on as it is scrolled, and its end was not reached"})

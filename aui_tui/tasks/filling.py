@@ -7,11 +7,12 @@ until the run closes it with all that the page kept.
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.contact import contact_links
@@ -24,14 +25,21 @@ from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import ADD, INVITE, NEVER, NEXT, PUZZLE, SEARCH, TRAP, acts
 from aui_tui.text import count
 
+if TYPE_CHECKING:
+    from playwright.async_api import FileChooser
+
 LOOSE: Final = 2
 """Text fields outside every form that make one together."""
 PAGES: Final = 4
 CONTACTS: Final = 2
-INVITATIONS: Final = 2
-"""Pages that are opened for their names where none that was seen has a form."""
+INVITING: Final = 4
+DEEPER: Final = 2
+"""Pages that are opened where none that was seen has a form: about contact, behind the likeliest links of the homepage,
+and behind links that invite on the pages that were opened."""
 LATE: Final = 8.0
 """Seconds for the fields of a form that was there before."""
+MENU: Final = 4
+"""Place of links of a menu among what may lead to a form: its last ones come first."""
 MOST: Final = 40
 """Controls of one form that are tried."""
 
@@ -45,21 +53,31 @@ class Form(NamedTuple):
 
 
 async def form(visit: Visit) -> TaskResult:
-    """Find the largest form on the pages seen, else on those about contact, else on those that invite; and fill it."""
+    """Find the largest form on the pages seen, else one behind links that may lead to one, and fill it.
+
+    Raises Closed, Stuck.
+    """
     entries = [url for url, outline in visit.seen.items() if _has_entry(outline)][:PAGES]
     if visit.page.fence.pressed:
         await visit.page.leave(fresh=True)
     best = await _largest(visit, entries)
-    veiled: list[TaskResult] = []
-    for links, most in ((contact_links, CONTACTS), (_invitations, INVITATIONS)):
-        if best is None:
-            best = await _largest(visit, await _with_entry(visit, links(visit, visit.home), most, veiled))
+    search = _Search(visit)
+    if best is None:
+        best = (
+            await search.behind(contact_links(visit, visit.home), CONTACTS)
+            or await search.behind(_likely(visit, visit.home), INVITING)
+            or await search.behind(_deeper(visit), DEEPER)
+        )
     if best is None and entries and not any(_has_entry(visit.seen[url]) for url in entries if url in visit.seen):
         return ended("failed", {"why": "the fields of its form did not come again"})
     if best is None:
-        ending = next(iter(veiled), None) or await _not_fields(visit) or await _on_request(visit)
+        ending = search.ending or await _on_request(visit, visit.url)
+        if ending is None and search.invited:
+            ending = await _on_request(visit, search.invited)
         if ending is not None:
             return ending
+        if search.failure is not None:
+            raise search.failure
         disabled = [node for outline in visit.seen.values() for node in _disabled(outline)]
         return ended("form-disabled", node=disabled[0]) if len(disabled) >= LOOSE else ended("form-absent")
     if visit.page.outline.url == best.url and not visit.page.touched:
@@ -69,14 +87,16 @@ async def form(visit: Visit) -> TaskResult:
     return await _judge(visit, outline, fresh)
 
 
-def _invitations(visit: Visit, home: Outline) -> list[Node]:
-    """Return the links whose names ask a person to fill something in, then those that stand in head and main alike.
+def _likely(visit: Visit, outline: Outline) -> list[Node]:
+    """Return the links of a page that may lead to a form, the likeliest first, each address once.
 
-    A page to register on is only opened: what its name says is done by what is sent from there.
+    What name or address asks a person to fill in, what stands in head and main alike, what is drawn like a button, then
+    the menu from its end, and the rest. A page to register on is only opened: what its name says is done by what is
+    sent from there.
     """
     leading = [
         node
-        for node in home.of("link")
+        for node in outline.of("link")
         if visit.same_site(node.url)
         and not visit.at_home(node.url)
         and not acts(node.url)
@@ -84,35 +104,85 @@ def _invitations(visit: Visit, home: Outline) -> list[Node]:
     ]
     named = [node for node in leading if node.name and len(node.name) <= SHORT]
     allowed = [node for node in named if not NEVER.search(INVITE.sub("", node.name))]
-    inviting = [node for node in allowed if INVITE.search(node.name)]
-    main = {visit.place(node.url) for node in home.main()}
-    both = (node for node in allowed if {"navigation", "banner"} & set(node.path) and visit.place(node.url) in main)
-    first = sorted(inviting, key=lambda node: INVITE.match(node.name) is None)
-    return list({visit.place(node.url): node for node in reversed([*first, *both])}.values())[::-1]
+    main = {visit.place(node.url) for node in outline.main()}
+
+    def rank(place: tuple[int, Node]) -> tuple[int, int]:
+        at, node = place
+        heads = bool({"navigation", "banner"} & set(node.path))
+        signs = (
+            INVITE.match(node.name),
+            _invites(node),
+            heads and visit.place(node.url) in main,
+            visit.place(node.url) in visit.prominent,
+            heads,
+            not node.group,
+        )
+        first = next((number for number, sign in enumerate(signs) if sign), len(signs))
+        return first, -at if first == MENU else at
+
+    by_place: dict[str, Node] = {}
+    for _, node in sorted(enumerate(allowed), key=rank):
+        by_place.setdefault(visit.place(node.url), node)
+    return list(by_place.values())
 
 
-async def _with_entry(visit: Visit, links: Sequence[Node], most: int, veiled: list[TaskResult]) -> list[str]:
-    """Open up to ``most`` pages behind ``links`` that were not seen; return those with a field to type in.
+def _invites(node: Node) -> bool:
+    """Say whether name or address of a link ask a person to fill something in."""
+    address = re.sub(r"[\W_]+", " ", unquote(urlsplit(node.url).path)).strip()
+    return INVITE.search(node.name) is not None or INVITE.search(address) is not None
 
-    ``veiled`` gets the ending of a page whose fields are covered.
+
+def _deeper(visit: Visit) -> list[Node]:
+    """Return the links that invite on the pages that were opened, and that the homepage has not."""
+    at_home = {visit.place(node.url) for node in visit.home.of("link")}
+    every = [node for outline in list(visit.seen.values()) for node in _likely(visit, outline) if _invites(node)]
+    return [node for node in every if visit.place(node.url) not in at_home]
+
+
+class _Search:
+    """A search for a form behind links. ``ending``: what stands in the place of one on a page that was opened.
+
+    ``invited``: the first page without a field whose link invites. ``failure``: why a page did not open.
     """
-    found: list[str] = []
-    for url in [node.url for node in links if visit.place(node.url) not in visit.seen][:most]:
-        with suppress(Closed):
-            outline = await visit.served(url)
-            if _has_entry(outline):
-                found.append(url)
-            elif visit.cover is not None and any(map(_is_entry, outline.dom_only)):
-                veiled.append(await covered(visit, visit.cover, outline))
-    return found
+
+    def __init__(self, visit: Visit) -> None:
+        self.visit = visit
+        self.ending: TaskResult | None = None
+        self.invited = ""
+        self.failure: Stuck | None = None
+
+    async def behind(self, links: Sequence[Node], most: int) -> Form | None:
+        """Open up to ``most`` pages behind ``links`` that were not seen, until one has a form; return it."""
+        visit = self.visit
+        for node in [node for node in links if visit.place(node.url) not in visit.seen][:most]:
+            try:
+                outline = await visit.served(node.url)
+            except Closed:
+                continue
+            except Stuck as error:
+                self.failure = error
+                continue
+            form = await _largest(visit, [node.url]) if _has_entry(outline) else None
+            if form is not None:
+                return form
+            await self._missing(node, outline)
+        return None
+
+    async def _missing(self, node: Node, outline: Outline) -> None:
+        """Note what a page, which is open, has in the place of a form."""
+        visit = self.visit
+        if self.ending is None and visit.cover is not None and any(map(_is_entry, outline.dom_only)):
+            self.ending = await covered(visit, visit.cover, outline)
+        self.ending = self.ending or await _not_fields(visit, outline)
+        if not self.invited and _invites(node) and not _has_entry(outline):
+            self.invited = node.url
 
 
-async def _not_fields(visit: Visit) -> TaskResult | None:
-    """Return the ending where the homepage has elements that take typing and are no fields, or a puzzle before them."""
-    outline = await visit.here(visit.url)
+async def _not_fields(visit: Visit, outline: Outline) -> TaskResult | None:
+    """Return the ending where a page, which is open, has elements that take typing and are no fields, or a puzzle."""
     for reason, question, argument in (
         ("form-editable", "editable", LOOSE),
-        ("form-puzzle", "puzzle", PUZZLE.pattern),
+        ("form-puzzle", "puzzle", [PUZZLE.pattern, ""]),
     ):
         tag = str(await visit.page.query(question, argument) or "")
         if tag:
@@ -120,25 +190,28 @@ async def _not_fields(visit: Visit) -> TaskResult | None:
     return None
 
 
-async def _on_request(visit: Visit) -> TaskResult | None:
-    """Return the ending where the homepage shows a form once something is pressed or pointed at; None: it does not."""
-    home = await visit.here(visit.url)
-    had = {node.ref for node in home.nodes}
+async def _on_request(visit: Visit, url: str) -> TaskResult | None:
+    """Return the ending where a page shows a form once something is pressed or pointed at; None: it does not."""
+    before = await visit.here(url)
+    ending = await _not_fields(visit, before)
+    if ending is not None:
+        return ending
+    had = {node.ref for node in before.nodes}
 
     def shows(shown: Outline) -> bool:
         return _has_entry(replace(shown, nodes=tuple(node for node in shown.nodes if node.ref not in had)))
 
-    opened = await by_control(visit, home, shows, SEARCH)
+    opened = await by_control(visit, before, shows, SEARCH)
     if opened is not None:
         outline = opened[1]
         forms = await _forms(visit.page, outline)
         if forms:
             return await _judge(visit, outline, max(forms, key=lambda form: len(form.controls)))
         return await visit.kept_out(outline, lambda apart: next(filter(_is_entry, apart.nodes), None))
-    await visit.here(visit.url)
+    await visit.here(url)
     pointed = await by_pointing(visit, "field", shows)
     shown = await _forms(visit.page, await visit.page.look(whole=False)) if pointed else []
-    return ended("form-pointing", snippet=pointed) if shown else None
+    return ended("form-pointing", url=url, snippet=pointed) if shown else None
 
 
 async def _largest(visit: Visit, urls: Sequence[str]) -> Form | None:
@@ -176,15 +249,29 @@ def _is_entry(node: Node) -> bool:
 
 
 async def _by_mouse(visit: Visit, form: Form) -> str:
-    """Press what stands in a form like things to choose from; return the start tag of one that the form reacts to."""
+    """Press what stands in a form like things to choose from; return the start tag of one that the form reacts to.
+
+    What a control with a name holds then as well is no lack, and what asks for a file is none where one takes a file.
+    """
     page, key = visit.page, str(form.key)
+    takes_file = any(control.about["type"] == "file" for control in form.controls)
+    asked: list[FileChooser] = []
+
+    def asks(chooser: FileChooser) -> None:
+        asked.append(chooser)
+
+    page.tab.on("filechooser", asks)
     for at, tag in enumerate(map(str, await page.inspect("choices", key) or ())):
         before = await page.query("form-state", key)
         await page.pointed(at, press=False)
-        if await page.query("form-state", key) == before:  # it may follow the mouse, or change by itself
-            await page.pointed(at, press=True)
-            if await page.query("form-state", key) not in (before, None):
-                return tag
+        if await page.query("form-state", key) != before:  # it may follow the mouse, or change by itself
+            continue
+        await page.pointed(at, press=True)
+        after = await page.query("form-state", key)
+        if before and after and after[0] != before[0] and after[1] == before[1]:
+            return tag
+        if asked and not takes_file:
+            return tag
     return ""
 
 

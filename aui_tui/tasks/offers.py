@@ -16,17 +16,18 @@ from aui_tui.tasks.pointing import ALONE, SHORT, by_control, by_mouse_alone, by_
 from aui_tui.tasks.reading import drawings, items
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import (
-    ADD,
     CART,
     CONTACT,
     DISMISS,
     GENERIC,
     MENU,
     PRICE,
+    PUZZLE,
     SAYS_PRICE,
     SEARCH,
     SHOP,
     SOLD_OUT,
+    TAKE,
     UNREAD_PRICE,
     acts,
     unrolled,
@@ -38,7 +39,7 @@ PAGES: Final = 4
 NEAR: Final = 4
 """Elements before and after a control in which a price belongs to it where no block holds both."""
 CART_TEXT: Final = 12
-"""Characters after the word for a cart that may say what is in it."""
+"""Characters after the word for a cart that may say what is in it; twice as many before it."""
 SMALL: Final = 600
 """Characters of a block that holds one offer: beyond it a price and a control have nothing to do with each other."""
 NAMED: Final = frozenset({"heading", "button", "link", "cell", "img"})
@@ -61,6 +62,7 @@ _PRODUCT: Final = re.compile(
 )
 _COST: Final = re.compile(r'"(?:price|lowPrice)"\s*:\s*"?(?!0+(?:\.0+)?\b)\d')
 _IN_STOCK: Final = re.compile(r"(?:InStock|LimitedAvailability|OnlineOnly|PreOrder)\b")
+_PHRASE: Final = re.compile(r"[:.;!?|]")
 _GONE: Final = re.compile(r"(?:OutOfStock|SoldOut|Discontinued)\b")
 
 
@@ -98,7 +100,7 @@ async def offer(visit: Visit) -> TaskResult:
     queue = list(_ahead(visit))
     endings: list[TaskResult] = []
     failure: Closed | Stuck | None = None
-    opened = 0
+    opened, folded = 0, ""
     outlines = [outline for outline in (visit.item, visit.home) if outline is not None]
     while outlines or (queue and opened < PAGES):
         if outlines:
@@ -118,12 +120,40 @@ async def offer(visit: Visit) -> TaskResult:
         if ending is not None and ending.outcome == DONE:
             return ending
         endings += [ending] if ending is not None else []
+        if not worth and not folded and outline is not visit.home and await _folds(visit, outline):
+            folded = outline.url
         queue += [deeper for deeper in _priced(visit, outline)[:1] if deeper not in queue and outline is not visit.home]
+    if not endings and folded and not visit.act:
+        unfolded = await _unfolded(visit, folded)
+        endings += [unfolded] if unfolded is not None else []
     if endings:
         return next((ending for ending in endings if ending.outcome != BLOCKED), endings[0])
     if failure is not None:
         raise failure
     return ended("offer-absent")
+
+
+async def _folds(visit: Visit, outline: Outline) -> bool:
+    """Say whether a page holds a control that adds or books without showing it."""
+    await visit.here(outline.url)
+    return any(TAKE.search(str(name)) for name in await visit.page.query("hidden-controls") or ())
+
+
+async def _unfolded(visit: Visit, url: str) -> TaskResult | None:
+    """Return the ending where a page shows an offer once something is pressed; None where it does not."""
+
+    def shows(shown: Outline) -> bool:
+        return _paired(shown.main())[1] is not None
+
+    opened = await by_control(visit, await visit.here(url), shows)
+    if opened is not None:
+        return await _judge(visit, _offer(opened[1]))
+    outline = await visit.here(url)
+    pointed = await by_pointing(visit, "control", shows)
+    if not pointed:
+        return None
+    facts = {"name": _name(outline, (), None), "price": _price((await visit.page.look(whole=False)).main())}
+    return ended("offer-control", {**facts, "example": f"; one shows where a mouse points at {pointed}"}, url=url)
 
 
 def _ahead(visit: Visit) -> Iterator[str]:
@@ -181,7 +211,7 @@ def _in_bar(outline: Outline, main: Sequence[Node], *, declared: bool) -> tuple[
     bar, control, _ = _paired(beside)
     if control is not None and control.role == "button":
         return bar, control
-    adding = [node for node in beside if node.role == "button" and ADD.match(node.name)]
+    adding = [node for node in beside if node.role == "button" and TAKE.match(node.name)]
     own = (node for node in adding if declared or CART.search(node.name))
     return (), next(own, None) if len(adding) == 1 else None
 
@@ -206,13 +236,13 @@ def _unread(outline: Outline, main: Sequence[Node]) -> str:
 
 def _fake(outline: Outline, main: Sequence[Node], *, declared: bool) -> Node | None:
     """Return what says that it adds or books, and is no link or button of the accessibility tree."""
-    hidden = [node for node in outline.dom_only if node.role in CONTROLS and ADD.search(node.name)]
+    hidden = [node for node in outline.dom_only if node.role in CONTROLS and TAKE.search(node.name)]
     said = _plain_labels(main)
-    first = [node for node, label in said if ADD.match(label)]
-    cart = [node for node, label in said if ADD.search(label) and CART.search(label)]
-    later = [node for node, label in said if declared and len(label.split()) <= MAX_LABEL_WORDS and ADD.search(label)]
+    first = [node for node, label in said if TAKE.match(label)]
+    cart = [node for node, label in said if TAKE.search(label) and CART.search(label)]
+    later = [node for node, label in said if declared and len(label.split()) <= MAX_LABEL_WORDS and TAKE.search(label)]
     labels = _plain_labels(_beside(outline, main))
-    beside = [node for node, label in labels if ADD.search(label) and (declared or CART.search(label))]
+    beside = [node for node, label in labels if TAKE.search(label) and (declared or CART.search(label))]
     return next(iter([*hidden, *first, *cart, *later, *beside]), None)
 
 
@@ -234,7 +264,7 @@ def _text(nodes: Sequence[Node]) -> str:
 
 def _adding(nodes: Sequence[Node], *roles: str) -> Node | None:
     """Return the control that adds or books, one that can be pressed before the others."""
-    controls = [node for node in nodes if node.role in roles and ADD.search(node.name)]
+    controls = [node for node in nodes if node.role in roles and TAKE.search(node.name)]
     return next((node for node in controls if not node.disabled), next(iter(controls), None))
 
 
@@ -242,7 +272,7 @@ def _paired(main: Sequence[Node]) -> tuple[Sequence[Node], Node | None, Node | N
     """Return the first block with a price and a control to add, else with a price and an unknown button; and which."""
     unknown: tuple[Sequence[Node], Node | None, Node | None] = ((), None, None)
     for at, node in enumerate(main):
-        adds = node.role in CONTROLS and ADD.search(node.name) is not None
+        adds = node.role in CONTROLS and TAKE.search(node.name) is not None
         is_unknown = node.role == "button" and not node.disabled and not any(o.search(node.name) for o in OTHERS)
         if not adds and (unknown[0] or not is_unknown):
             continue
@@ -288,7 +318,7 @@ async def _judge(visit: Visit, offer: Offer) -> TaskResult | None:
     if control is not None and control.disabled and offer.name and offer.price and not visit.act:
         control, chosen_by = await _chosen(visit, offer, control)
     if control is not None and offer.name and not offer.price and not offer.price_unread and not visit.act:
-        shown = await by_control(visit, await visit.here(outline.url), _shows_price, ADD)
+        shown = await by_control(visit, await visit.here(outline.url), _shows_price, TAKE)
         offer = replace(offer, price=_price(shown[1].main())) if shown is not None else offer
     facts = {"name": offer.name or outline.title, "price": offer.price, "control": "", "role": "", "pictures": ""}
     facts["example"] = ""
@@ -318,7 +348,7 @@ async def _lack(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str,
     if offer.price_unread and (control is not None or offer.declared or offer.unknown is not None):
         return "offer-price", control, {"pictures": offer.price_unread}
     if not offer.price:
-        drawn = await drawings(visit, SAYS_PRICE, PRICE) if offer.is_one and control is not None else ""
+        drawn = await drawings(visit, SAYS_PRICE, PRICE, alone=True) if offer.is_one and control is not None else ""
         if drawn or _COST.search(outline.jsonld):
             return "offer-price", control, {"pictures": drawn}
         pointed = await by_pointing(visit, "text", _shows_price, SAYS_PRICE) if control is not None else ""
@@ -330,6 +360,12 @@ async def _lack(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str,
         choices = any(_may_be_a_choice(node) for node in main if node is not control)
         unsure = choices or SOLD_OUT.search(_text(main)) or _GONE.search(outline.jsonld)
         return "offer-choose" if unsure else "offer-disabled", control, {}
+    return await _no_control(visit, offer)
+
+
+async def _no_control(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str, str]]:
+    """Return the reason why nothing on a page takes an offer that has a name and a price, as ``_lack`` does."""
+    outline = offer.outline
     fake = offer.fake
     if fake is not None:
         text = _label(fake)
@@ -343,9 +379,16 @@ async def _lack(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str,
     nameless = await _adding_without_name(visit, outline) if not doubtful else None
     if nameless is not None:
         return "offer-control", nameless, {"example": f"; {await visit.page.snippet(nameless)} has no name"}
+    pressed = await _by_mouse(visit, outline) if offer.unknown is None else ""
+    if pressed:
+        return "offer-control", None, {"example": f"; {pressed} adds it and has no role"}
     hidden = await visit.page.query("hidden-controls") or ()
+    asks = [PUZZLE.pattern, TAKE.pattern]
+    puzzle = str(await visit.page.query("puzzle", asks) or "") if offer.unknown is None else ""
+    if puzzle:
+        return "offer-control", None, {"example": f"; a puzzle that no control solves hides it: {puzzle}"}
     if (offer.unknown is None or not offer.unknown.name) and (
-        offer.declared or any(ADD.search(name) for name in hidden)
+        offer.declared or any(TAKE.search(name) for name in hidden)
     ):
         pointed = await by_pointing(visit, "control", lambda shown: _paired(shown.main())[1] is not None)
         if pointed:
@@ -360,7 +403,7 @@ async def _lack(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str,
 
 def _may_be_a_choice(node: Node) -> bool:
     """Whether what an agent can operate may have to be chosen or filled before something else is enabled."""
-    is_button = node.role == "button" and not any(other.search(node.name) for other in (*OTHERS, ADD))
+    is_button = node.role == "button" and not any(other.search(node.name) for other in (*OTHERS, TAKE))
     return not node.disabled and (is_button or node.role in CHOICES | FIELDS | {"option", "menuitemradio"})
 
 
@@ -368,7 +411,7 @@ async def _adding_without_name(visit: Visit, outline: Outline) -> Node | None:
     """Return the button without a name whose markup says that it adds, beside the price of a page that is open."""
     for node in [node for node in outline.main() if node.role == "button" and not node.name and not node.disabled]:
         marks = str(await visit.page.ask(node, "marks") or "")
-        if CART.search(marks) or ADD.search(marks):
+        if CART.search(marks) or TAKE.search(marks):
             return node
     return await _changing_the_cart(visit, outline)
 
@@ -390,10 +433,28 @@ async def _changing_the_cart(visit: Visit, outline: Outline) -> Node | None:
     return beside[0] if before and len(shown) == len(before) and shown != before else None
 
 
+async def _by_mouse(visit: Visit, outline: Outline) -> str:
+    """Return the tag of what is no control and stands beside a price, where a mouse on it changes a cart."""
+    before = _carts(await visit.here(outline.url))
+
+    def adds(shown: Outline) -> bool:
+        fresh = [said for said in _carts(shown) if said not in before]
+        return any(map(str.isdigit, "".join(fresh)))
+
+    pressed = await by_pointing(visit, "priced", adds, PRICE.pattern)
+    await visit.here(outline.url)
+    return pressed
+
+
 def _carts(outline: Outline) -> list[str]:
-    """Return what a page says after each word for a cart."""
+    """Return what a page says after each word for a cart; before it where no number follows."""
     text = outline.text()
-    return [text[match.start() : match.end() + CART_TEXT] for match in CART.finditer(text)]
+    said: list[str] = []
+    for match in CART.finditer(text):
+        after, before = text[match.end() :][:CART_TEXT], text[: match.start()][-2 * CART_TEXT :]
+        numbered = any(map(str.isdigit, after))
+        said.append(match[0] + after if numbered else _PHRASE.split(before)[-1] + match[0] + after)
+    return said
 
 
 def _price(nodes: Sequence[Node]) -> str:

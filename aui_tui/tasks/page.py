@@ -73,6 +73,9 @@ SHARED: Final = {
     "LABELLED": "labelled",
     "TICKS": "ticks",
     "DEEP": "deep",
+    "BOXED": "boxed",
+    "BESIDE": "beside",
+    "SERVES": "serves",
 }
 """Words that stand for a question in another."""
 

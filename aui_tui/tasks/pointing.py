@@ -131,6 +131,14 @@ async def _does_it_alone(visit: Visit, at: int, shows: Callable[[Outline], bool]
     return not shows(await page.look(whole=False)) and await _shown_by(visit, at, shows) is not None
 
 
+def presses(outline: Outline, but: re.Pattern[str] = NEVER) -> list[Node]:
+    """Return the controls of a page that may show something on it; ``but``: names of controls that are not meant."""
+    named = [node for node in outline.pressable() if node.name and node.ref and not node.disabled]
+    here = urldefrag(outline.url)[0]
+    staying = [node for node in named if node.role != "link" or urldefrag(node.url)[0] in (here, "", "javascript:")]
+    return [node for node in staying if not NEVER.search(node.name) and not but.search(node.name)]
+
+
 async def by_control(
     visit: Visit, outline: Outline, shows: Callable[[Outline], bool], but: re.Pattern[str] = NEVER
 ) -> tuple[Node, Outline] | None:
@@ -140,20 +148,21 @@ async def by_control(
     """
     page = visit.page
     named = [node for node in outline.pressable() if node.name and node.ref and not node.disabled]
-    here = urldefrag(outline.url)[0]
-    pressed = [node for node in named if node.role != "link" or urldefrag(node.url)[0] in (here, "", "javascript:")]
-    pressed = [node for node in pressed if not NEVER.search(node.name) and not but.search(node.name)]
     await page.fence.shut()
     # the focus alone may show it
     tries = [
         *((page.focus, node) for node in named[:MAX_FOCUSED]),
-        *((page.click, node) for node in pressed[:MAX_PRESSES]),
+        *((page.click, node) for node in presses(outline, but)[:MAX_PRESSES]),
     ]
+    seen = await page.query("glimpse")
     for act, node in tries:
         if not await act(node):
             continue
         if act == page.click:
             await asyncio.sleep(LOOK)
+        before, seen = seen, await page.query("glimpse")
+        if seen is not None and seen == before and not outline.tree_only:
+            continue  # a question costs less than an outline
         if not shows(await page.look(whole=False)):
             continue
         shown = await page.settle()

@@ -1,7 +1,7 @@
 // Questions to a page. Elements are chosen by role and name beforehand; these functions only ask about one of them,
 // or explain afterwards what an agent could not see. A line `//: name` begins a function. HIT, REACTS, HOVERS, OPERATED,
-// SPOKEN, LABELLED, TICKS and DEEP stand for `hit`, `reaction` and the functions of their names, MARKED for whether
-// the markup calls something a search.
+// SPOKEN, LABELLED, TICKS, DEEP, BOXED, BESIDE and SERVES stand for `hit`, `reaction` and the functions of their names,
+// MARKED for whether the markup calls something a search.
 
 //: hit  Would a click at the centre of the first visible box reach the element? null: no box is in sight.
 element => {
@@ -90,6 +90,35 @@ element => {
     label.tabIndex < 0 && !element.closest("[role=button],[role=radio],[role=checkbox],[role=switch]");
 }
 
+//: boxed  Whether an element is drawn like a button or a field: a short text with an edge or a ground of its own.
+element => {
+  const style = getComputedStyle(element), box = element.getBoundingClientRect(), around = element.parentElement;
+  if (box.height < 18 || box.height > 120 || element.querySelector("p,ul,ol,table,h1")) return false;
+  if ((element.innerText || element.textContent || "").trim().length >= 40) return false;
+  return parseFloat(style.borderTopWidth) > 0 || style.backgroundImage !== "none" ||
+    (!/, 0\)$|^transparent/.test(style.backgroundColor) && !!around && style.backgroundColor !== getComputedStyle(around).backgroundColor);
+}
+
+//: beside  What stands beside or around something hidden and is shown, and the short texts in it: what may unfold it.
+(hidden, shown, live) => {
+  const above = node => node.parentElement || node.getRootNode().host;
+  let top = hidden;
+  while (above(top) && !above(top).matches("body,html") && !shown(above(top))) top = above(top);
+  // the middle of what holds several things is none of them
+  const parts = element => live(element) ? [] : [...element.querySelectorAll("*")].filter(inner => !inner.children.length &&
+    inner.textContent.trim().length < 40 && shown(inner)).slice(0, 6);
+  const [before, after] = [top.previousElementSibling, top.nextElementSibling].map(one => one && shown(one) ? one : null);
+  return [before, after, above(top)].filter(one => one && shown(one)).concat([before, after].filter(Boolean).flatMap(parts));
+}
+
+//: serves  Whether an element is a mark beside the one control that is shown with it, or asks for help: the control does without.
+element => {
+  const said = (element.textContent || "").trim(), around = element.parentElement;
+  if (/^[?iⓘℹ]$/.test(said)) return true;
+  return !/[\p{L}\p{N}]/u.test(said) && !!around && !around.matches("form,body,main") &&
+    [...around.querySelectorAll("input,select,textarea")].filter(control => control.checkVisibility({ visibilityProperty: true })).length === 1;
+}
+
 //: deep  The elements of the page that match, those of open shadow roots and of frames of the same origin too.
 (selector, from) => {
   const every = [];
@@ -119,6 +148,9 @@ element => {
     ["pointer", "grab"].includes(getComputedStyle(element).cursor);
 }
 
+//: prominent  The addresses of the links that are drawn like buttons.
+() => [...document.querySelectorAll("a[href]")].filter(BOXED).map(link => link.href).slice(0, 200)
+
 //: anchors  The places of the page that an address with # can lead to.
 () => [...document.querySelectorAll("[id],a[name]")].map(element => element.id || element.name).slice(0, 5000)
 
@@ -145,6 +177,12 @@ async () => {
 
 //: hand  Whether the mouse shows a hand over an element.
 element => ["pointer", "grab"].includes(getComputedStyle(element).cursor)
+
+//: glimpse  A text that is another one where the page shows something else.
+() => {
+  const deep = DEEP, shown = deep("*").filter(element => element.checkVisibility({ visibilityProperty: true, opacityProperty: true }));
+  return [location.href, shown.length, document.body.innerText, ...shown.filter(element => !element.children.length).map(element => element.textContent)].join();
+}
 
 //: closed  Whether a node lies in a closed shadow root.
 node => {
@@ -217,8 +255,9 @@ async () => {
   };
 }
 
-//: drawn  What shows a short text as a drawing, as the end of a sentence: by what its markup says, or by its shape.
-marks => {
+//: drawn  What shows a short text as a drawing, as the end of a sentence: by what its markup says, or by its shape. `alone`:
+// one of that shape tells whatever stands before it; else it must end a sentence or follow what matches.
+([marks, alone]) => {
   const deep = DEEP, about = new RegExp(marks, "i");
   const said = element => /\d/.test([element, ...element.querySelectorAll("*")].map(part => [part.textContent, part.getAttribute("aria-label"), part.getAttribute("alt"), part.title].join()).join());
   const drawn = element => element.matches("img,svg,canvas,object,picture") || ["", "::before", "::after"].some(side => {
@@ -233,9 +272,15 @@ marks => {
   const shaped = shown.filter(element => drawn(element) && !named(element) && !(element.textContent || "").trim() && (element.localName === "svg" || !element.children.length) &&
     !element.closest("[aria-hidden=true],[role=presentation],[role=none]") && box(element).height >= 12 && box(element).height <= 80 &&
     box(element).width >= 2 * box(element).height && box(element).width <= 400);
+  const ends = element => {
+    const before = element.previousSibling, above = element.previousElementSibling || element.parentElement.previousElementSibling;
+    if (before && before.nodeType === 3 && /[\p{L}:]\s*$/u.test(before.data)) return true;
+    const said = above && !above.matches("h1") ? above.textContent.trim() : "";
+    return !!said && (above.matches("h2,h3,h4,h5,h6,dt,th,td,label") ? about.test(said) : !/[.!?…。！？]$/.test(said));
+  };
   const row = element => element.children.length > 4 && [...element.children].every(part => shown.includes(part) && drawn(part) && !part.children.length && box(part).height <= 80);
   const found = shown.find(row) || shown.find(element => ["id", "class", "itemprop"].some(key => about.test(element.getAttribute(key) || "")) && [element, ...element.querySelectorAll("*")].some(drawn)) ||
-    (shaped.length === 1 && shaped[0]);
+    (shaped.length === 1 && (alone || ends(shaped[0])) && shaped[0]);
   return found ? `; what is drawn by ${found.cloneNode(false).outerHTML.slice(0, 100)} has no text` : "";
 }
 
@@ -462,15 +507,17 @@ element => [...element.options]
   };
   const form = deep(document)[Number(key)];
   if (!form) return "";
-  const reacts = REACTS, operated = OPERATED, ticks = TICKS;
+  const reacts = REACTS, operated = OPERATED, ticks = TICKS, serves = SERVES;
   const fake = [...form.querySelectorAll("div,span,i,b,u,p,li,svg,canvas")].find(inner =>
-    inner.checkVisibility() && !operated(inner) && !inner.querySelector("input,select,textarea,button,a[href],[role]") &&
+    inner.checkVisibility() && !operated(inner) && !serves(inner) && !inner.querySelector("input,select,textarea,button,a[href],[role]") &&
     !inner.closest("[role]:not(form,fieldset,[role=form],[role=group],[role=radiogroup],[role=presentation],[role=none],[role=main],[role=dialog],[role=region],[role=tabpanel])") &&
     (inner.isContentEditable || inner.tabIndex >= 0 || reacts(getEventListeners, inner)));
   // a label stands for a box that only a click on it reaches
   const label = [...form.querySelectorAll("label")].find(inner => ticks(inner) && inner.checkVisibility() &&
     !inner.parentElement.querySelector("button,[role]:not([role=presentation],[role=none],[role=img]),[tabindex]"));
-  const found = fake || label;
+  const written = [...form.querySelectorAll("iframe")].find(frame => frame.checkVisibility() && frame.contentDocument && !frame.title && !frame.ariaLabel &&
+    (frame.contentDocument.designMode === "on" || frame.contentDocument.body.isContentEditable) && !frame.contentDocument.body.ariaLabel && !frame.contentDocument.body.role);
+  const found = fake || label || written;
   return found ? found.cloneNode(false).outerHTML.slice(0, 200) : "";
 }
 
@@ -486,11 +533,12 @@ least => {
 }
 
 //: puzzle  The start tag of what asks for proof of a person in words that match, and holds no control and something to press,
-// where a form is hidden.
-words => {
+// where a form is hidden, or a control of a name that matches `named`.
+([words, named]) => {
   const shown = element => element.checkVisibility({ visibilityProperty: true }), control = "a[href],button,input,select,textarea,iframe,[tabindex],[role]";
   const fields = form => form.querySelectorAll("input:not([type=hidden]),textarea").length;
-  const hidden = [...document.forms].some(form => !shown(form) && fields(form) > 1 && !form.querySelector("[type=password]") && !form.closest("[role=search],search"));
+  const hidden = named ? [...document.querySelectorAll("a[href],button,[role=button]")].some(one => !shown(one) && new RegExp(named, "i").test((one.textContent || "").trim()))
+    : [...document.forms].some(form => !shown(form) && fields(form) > 1 && !form.querySelector("[type=password]") && !form.closest("[role=search],search"));
   const said = new RegExp(words, "i");
   const asking = hidden && [...document.querySelectorAll("p,h2,h3,h4,label,span,div")].find(element => shown(element) &&
     (element.textContent || "").length < 200 && said.test(element.textContent) && ![...element.children].some(inner => said.test(inner.textContent)));
@@ -504,7 +552,7 @@ words => {
 // reacts, what lies around the hidden, and what is drawn like a button or an icon; no control with a name. `about`: a
 // pattern of what they may say.
 (getEventListeners, hidden, about) => {
-  const reacts = REACTS, hovers = HOVERS, operated = OPERATED, spoken = SPOKEN, ticks = TICKS, deep = DEEP;
+  const reacts = REACTS, hovers = HOVERS, operated = OPERATED, spoken = SPOKEN, ticks = TICKS, deep = DEEP, boxed = BOXED, beside = BESIDE;
   const box = element => element.getBoundingClientRect(), text = element => (element.textContent || "").trim();
   const away = element => !element.checkVisibility({ visibilityProperty: true });
   const shown = element => element.nodeType === 1 && !element.matches("body,html") && !away(element) &&
@@ -512,52 +560,65 @@ words => {
   const icon = element => box(element).width <= 80 && box(element).height <= 80 && !text(element);
   const control = "a[href],button,input:not([type=hidden]),select,textarea";
   const unnamed = element => element.matches(control + ",[role=button],[role=link]") && !spoken(element);
-  const free = element => shown(element) && (unnamed(element) || (element.localName === "label" && ticks(element)) || !operated(element));
-  const live = element => reacts(getEventListeners, element) || hovers(getEventListeners, element) || unnamed(element) ||
-    (element.localName === "label" && ticks(element));
+  const ticking = element => element.localName === "label" && ticks(element);
+  const free = element => shown(element) && (unnamed(element) || ticking(element) || !operated(element));
+  const live = element => reacts(getEventListeners, element) || hovers(getEventListeners, element) || unnamed(element) || ticking(element);
   const every = deep("*").filter(element => (element.localName.includes("-") ||
     element.matches("div,span,li,i,b,u,em,strong,p,td,tr,svg,img,figure,article,section,header,nav,footer,h2,h3,h4,dt,dd,label,button,a,[role]")) && free(element));
-  const choose = () => {
-    const main = document.querySelector("main,[role=main]") || document.body;
-    const cards = () => every.filter(element => main.contains(element) && live(element) && text(element) && text(element).length < 400 && !live(element.parentElement) &&
-      !element.closest("nav,header,footer,aside,form"));
-    if (hidden === "row") return deep("*").filter(list => list.children.length > 2 && !list.closest("nav,header,footer,aside,form,[role=navigation],p") &&
-      shown(list) && new Set([...list.children].map(row => row.tagName + row.className)).size === 1 && text(list.firstElementChild) &&
-      text(list.firstElementChild).length < 400).flatMap(list => [...list.children].slice(0, 2)).concat(cards()).filter(row => free(row) && row.tabIndex < 0 && !row.querySelector(control));
-    if (hidden === "said") return every.filter(element => text(element).length < 40 && new RegExp("^(?:" + about + ")", "i").test(text(element)) &&
-      !element.children.length);
-    if (hidden === "list") return every.filter(element => live(element) && text(element) && text(element).length < 60);
-    if (hidden === "mark") return every.filter(element => icon(element) && live(element));
+  const middle = element => [box(element).left + box(element).right, box(element).top + box(element).bottom];
+  // by rank; a press on the middle of what lies around another is one on that
+  const ranked = (ranks, most) => {
+    const same = (element, outer) => ranks.has(outer) && middle(outer).every((at, side) => Math.abs(at - middle(element)[side]) < 6);
+    return [...ranks].filter(([element, rank]) => rank < most && !same(element, element.parentElement))
+      .sort((left, right) => left[1] - right[1]).map(([element]) => element);
+  };
+  const unfolding = (targets, fits) => [...new Set(targets.slice(0, 40).flatMap(one => beside(one, free, live)))].filter(fits);
+  const rows = () => {
+    const main = document.querySelector("main,[role=main]") || document.body, apart = "nav,header,footer,aside,form";
+    const lists = deep("*").filter(list => list.children.length > 1 && !list.closest(apart + ",[role=navigation],p") && shown(list) &&
+      new Set([...list.children].map(row => row.tagName + row.className)).size === 1 && text(list.firstElementChild) && text(list.firstElementChild).length < 400);
+    const cards = every.filter(element => main.contains(element) && live(element) && text(element) && text(element).length < 400 &&
+      !live(element.parentElement) && !element.closest(apart));
+    return lists.flatMap(list => [...list.children].slice(0, 2)).concat(cards).filter(row => free(row) && row.tabIndex < 0 && !row.querySelector(control));
+  };
+  const lists = () => {
+    const reacting = every.filter(element => live(element) && text(element) && text(element).length < 60);
+    const folded = deep("ul,ol,div").filter(list => away(list) && list.children.length > 2 && !list.querySelector(control) &&
+      new Set([...list.children].map(row => row.tagName + row.className)).size === 1);
+    return [...new Set([...reacting, ...unfolding(folded, element => box(element).height < 120), ...every.filter(boxed)])];
+  };
+  const openers = () => {
     const kinds = {
       field: "input:not([type=hidden]),textarea,[role=searchbox],[role=combobox]",
       control: "button,a[href],[role=button],input[type=submit]",
       text: "a[href^='mailto:'],a[href^='tel:'],p,div,span,li,dd,address,figcaption,b,strong,em,small",
     };
     const targets = deep(kinds[hidden]).filter(element => away(element) && (hidden !== "text" || !element.children.length));
-    const around = targets.slice(0, 40).flatMap(element => {
-      let top = element;
-      const above = node => node.parentElement || node.getRootNode().host;
-      while (above(top) && !above(top).matches("body,html") && !shown(above(top))) top = above(top);
-      return [top.previousElementSibling, top.nextElementSibling, above(top)].filter(beside => beside && free(beside));
-    });
-    const boxed = element => {
-      const style = getComputedStyle(element), height = box(element).height;
-      return text(element).length < 40 && height >= 18 && height <= 120 && !element.querySelector("p,ul,ol,table,h1") && (parseFloat(style.borderTopWidth) > 0 ||
-        style.backgroundImage !== "none" || (!/, 0\)$|^transparent/.test(style.backgroundColor) && style.backgroundColor !== getComputedStyle(element.parentElement).backgroundColor));
-    };
+    const around = unfolding(targets, () => true);
     const said = new RegExp(about, "i");
     const marks = part => ["id", "class", "title", "placeholder", "href", "src", "xlink:href"].map(key => part.getAttribute(key) || "")
       .concat(Object.entries(part.dataset || {}).flat()).join(" ");
     const tells = element => text(element).length < 80 && [text(element), ...[element, ...[...element.querySelectorAll("*")].slice(0, 6)].map(marks)].some(part => said.test(part));
     const looks = element => live(element) ? 0 : around.includes(element) ? 1 : boxed(element) || element.isContentEditable ? 2 : icon(element) ? 3 : 4;
-    const ranks = new Map([...new Set([...around, ...every])].filter(element => box(element).height < 600 && !element.querySelector("main,h1"))
-      .map(element => [element, looks(element) + (tells(element) ? 0 : 5)]).filter(([, rank]) => rank < 9));
-    const middle = element => [box(element).left + box(element).right, box(element).top + box(element).bottom];
-    // a press on the middle of what lies around another is one on that
-    const same = (element, outer) => ranks.has(outer) && middle(outer).every((at, side) => Math.abs(at - middle(element)[side]) < 6);
-    return [...ranks].filter(([element]) => !same(element, element.parentElement)).sort((left, right) => left[1] - right[1]).map(([element]) => element);
+    const open = [...new Set([...around, ...every])].filter(element => box(element).height < 600 && !element.querySelector("main,h1"));
+    return ranked(new Map(open.map(element => [element, looks(element) + (tells(element) ? 0 : 5)])), 9);
   };
-  const chosen = choose();
+  // an icon, a sign or a box in the smallest part of the page that has a price
+  const priced = () => {
+    const price = new RegExp(about), small = element => icon(element) || /^[+＋⊕➕]$/.test(text(element)) || boxed(element) || (!text(element) && box(element).height <= 120 && box(element).width <= 300);
+    const part = element => { let up = element; while (up && !price.test(up.textContent)) up = up.parentElement; return up; };
+    const close = element => { const up = part(element); return !!up && !up.matches("body,html") && text(up).length < 200; };
+    return ranked(new Map(every.filter(element => small(element) && !price.test(text(element)) && !element.closest("nav,header,footer") && close(element))
+      .map(element => [element, live(element) ? 0 : 1])), 9);
+  };
+  const kinds = {
+    row: rows,
+    priced,
+    list: lists,
+    said: () => every.filter(element => text(element).length < 40 && new RegExp("^(?:" + about + ")", "i").test(text(element)) && !element.children.length),
+    mark: () => every.filter(element => icon(element) && live(element)),
+  };
+  const chosen = (kinds[hidden] || openers)();
   Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
   return chosen.slice(0, 14).map(element => element.cloneNode(false).outerHTML.slice(0, 160) + text(element).slice(0, 40));
 }
@@ -575,7 +636,8 @@ at => {
     x += frame.getBoundingClientRect().left + frame.clientLeft;
     y += frame.getBoundingClientRect().top + frame.clientTop;
   }
-  const room = getComputedStyle(element).cursor === "grab" ? element.parentElement.getBoundingClientRect().right - box.left : 0;
+  const style = getComputedStyle(element), slides = /grab|resize|move/.test(style.cursor) || /none|pan-y/.test(style.touchAction);
+  const room = slides && element.parentElement ? element.parentElement.getBoundingClientRect().right - box.left : 0;
   return [x, y, !!hit && !own && (OPERATED)(hit), room];
 }
 
@@ -586,33 +648,44 @@ at => {
   return !!focus && (OPERATED)(focus) && (SPOKEN)(focus);
 }
 
-//: choices  Start tags of what a form of that number shows like things to choose from: beside each other, or in place of
-// a control that is not displayed.
+//: choices  Start tags of what a form of that number shows like things to choose from: beside each other, in place of a
+// control that is not displayed, or drawn like a button, a field or a place to drop something.
 (getEventListeners, key) => {
-  const deep = DEEP, operated = OPERATED;
+  const deep = DEEP, operated = OPERATED, boxed = BOXED, serves = SERVES;
   const form = deep("form,[role=form]")[Number(key)];
   if (!form) return [];
-  const alike = element => [element.previousElementSibling, element.nextElementSibling].some(beside => beside && element.className &&
-    beside.tagName === element.tagName && beside.classList[0] === element.classList[0]);
+  const text = element => (element.textContent || "").trim(), control = "input,select,textarea,button,a[href],label,[role]";
+  const alike = element => [element.previousElementSibling, element.nextElementSibling].some(one => one && element.className &&
+    one.tagName === element.tagName && one.classList[0] === element.classList[0]);
   const undisplayed = element => element && element.matches("select,input[type=checkbox],input[type=radio],input[type=file]") && !element.checkVisibility();
   // a box without anything in it looks like an empty field or a switch
   const blank = element => {
-    const style = getComputedStyle(element), box = element.getBoundingClientRect();
-    return !element.children.length && !(element.textContent || "").trim() && box.width >= 16 && box.height >= 12 && box.height <= 60 &&
-      (parseFloat(style.borderTopWidth) > 0 || !/, 0\)$|^transparent/.test(style.backgroundColor));
+    const box = element.getBoundingClientRect();
+    return !element.children.length && !text(element) && box.width >= 16 && box.height >= 12 && box.height <= 60 &&
+      (parseFloat(getComputedStyle(element).borderTopWidth) > 0 || !/, 0\)$|^transparent/.test(getComputedStyle(element).backgroundColor));
   };
   const stands = element => [element.previousElementSibling, element.nextElementSibling, ...element.children].some(undisplayed);
-  const chosen = deep("div,span,li,p,b,i,svg", form).filter(element => element.checkVisibility({ visibilityProperty: true }) && !operated(element) && (alike(element) || stands(element) || blank(element)) &&
-    (element.textContent || "").trim().length < 40 && ![...element.querySelectorAll("input,select,textarea,button,a[href],label,[role]")].some(inner => inner.checkVisibility()))
-    .sort((left, right) => stands(right) + blank(right) - stands(left) - blank(left));
+  const drop = element => getComputedStyle(element).borderTopStyle === "dashed" && text(element).length < 200;
+  const sign = element => /^[-+−–×✕★☆<>‹›▲▼▾⌄]$/.test(text(element)) && !element.children.length;
+  const day = element => /^\d{1,2}$/.test(text(element)) && [element.previousElementSibling, element.nextElementSibling].some(one => one &&
+    one.tagName === element.tagName && /^\d{1,2}$/.test(text(one)));
+  const kinds = [stands, blank, drop, sign, boxed, alike, day];
+  const rank = element => kinds.findIndex(kind => kind(element));
+  const chosen = deep("div,span,li,p,b,i,svg,td", form).filter(element => element.checkVisibility({ visibilityProperty: true }) && !operated(element) && !serves(element) &&
+    (text(element).length < 40 || drop(element)) && rank(element) >= 0 && ![...element.querySelectorAll(control)].some(inner => inner.checkVisibility()))
+    .sort((left, right) => rank(left) - rank(right));
   Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
-  return chosen.slice(0, 3).map(element => element.cloneNode(false).outerHTML.slice(0, 160));
+  if (document.activeElement) document.activeElement.blur(); // what a form checks when a field is left is checked now
+  return chosen.slice(0, 8).map(element => element.cloneNode(false).outerHTML.slice(0, 160));
 }
 
-//: form-state  What the form of that number holds, its marks too.
+//: form-state  What the form of that number holds, its marks too; and what its controls that are shown hold.
 key => {
   const deep = DEEP, form = deep("form,[role=form]")[Number(key)];
-  return form ? form.innerHTML + [...form.querySelectorAll("input")].map(input => input.value + input.checked).join() : "";
+  if (!form) return null;
+  const shown = control => control.checkVisibility({ visibilityProperty: true }), every = [...form.querySelectorAll("input,select,textarea")];
+  const held = controls => controls.map(control => control.value + control.checked).join();
+  return [form.innerHTML + held(every.filter(control => !shown(control))), held(every.filter(shown))];
 }
 
 //: unsaid  What style sheets write on the page for eyes alone: generated content with an empty alternative text.

@@ -35,6 +35,7 @@ async def read(visit: Visit) -> TaskResult:
     outline, cover = await visit.clear(outline)
     visit.home, visit.reached = outline, True
     visit.anchors = frozenset(map(str, await visit.page.query("anchors") or ()))
+    visit.prominent = frozenset(visit.place(str(url)) for url in await visit.page.query("prominent") or ())
     if cover is not None:
         ending = await covered(visit, cover, outline)
         visit.veil = _over(cover)
@@ -134,15 +135,16 @@ async def pictures(visit: Visit) -> str:
     return f"; there {'is' if parts[0].startswith('1 ') else 'are'} {' and '.join(parts)}" if parts else ""
 
 
-async def drawings(visit: Visit, about: str, *unsaid: re.Pattern[str]) -> str:
+async def drawings(visit: Visit, about: str, *unsaid: re.Pattern[str], alone: bool = False) -> str:
     """Return what of the page is for eyes alone, where it should say something; as ``pictures`` does.
 
-    Pictures, what style sheets write that matches ``unsaid``, and what is drawn, by markup that matches ``about``.
+    Pictures, what style sheets write that matches ``unsaid``, and what is drawn, by markup that matches ``about`` or as
+    the end of a sentence; with ``alone`` one drawing in the shape of a short text too.
     """
     for text in map(str, await visit.page.query("unsaid") or ()):
         if any(pattern.search(text) for pattern in unsaid):
             return f"; “{clean(text, 60)}” is left out of the accessibility tree"
-    return await pictures(visit) or str(await visit.page.query("drawn", about) or "")
+    return await pictures(visit) or str(await visit.page.query("drawn", [about, alone]) or "")
 
 
 def items(visit: Visit, outline: Outline, *, main: bool = True, acting: bool = False) -> list[Node]:

@@ -16,7 +16,15 @@ from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.fields import behind, disabled_field, field_of, opener, search_field
 from aui_tui.tasks.outline import ACTIONABLE, ENTRIES, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck
-from aui_tui.tasks.pointing import by_control, by_mouse_alone, by_pointing, does_something, pointable
+from aui_tui.tasks.pointing import (
+    MAX_PRESSES,
+    by_control,
+    by_mouse_alone,
+    by_pointing,
+    does_something,
+    pointable,
+    presses,
+)
 from aui_tui.tasks.reading import items, pictures
 from aui_tui.tasks.results import Hit, SearchResult, given_by_the_word, results
 from aui_tui.tasks.visit import Visit, ended
@@ -362,9 +370,13 @@ async def _no_field(visit: Visit, query: str) -> TaskResult:
         return field_of(shown) is not None or (bool(hidden) and _entry(shown) is not None and _entry(before) is None)
 
     ending = await _by_eye(visit, shows, str(hidden["opener"]) if hidden else "", query)
-    if ending is not None and await by_control(visit, await visit.here(visit.url), shows) is None:
-        return ending
-    return ended("search-hidden" if hidden or ending is not None else "search-absent")
+    if ending is None and not hidden:
+        return ended("search-absent")
+    home = await visit.here(visit.url)
+    if await by_control(visit, home, shows) is not None:
+        return ended("search-hidden")
+    # a field that nothing shows is none, where everything that may show it was tried
+    return ending or ended("search-hidden" if len(presses(home)) > MAX_PRESSES else "search-absent")
 
 
 async def _by_eye(visit: Visit, shows: Callable[[Outline], bool], opener: str, query: str) -> TaskResult | None:

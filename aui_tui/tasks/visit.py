@@ -52,6 +52,8 @@ class Visit:
     """The page that the link of the task ``follow`` led to."""
     anchors: frozenset[str] = frozenset()
     """The places of the homepage that an address with ``#`` can lead to."""
+    prominent: frozenset[str] = frozenset()
+    """The addresses of links of the homepage that are drawn like buttons."""
     reached: bool = False
     difference: TreeDifference | None = None
     """Where the accessibility tree of the homepage and its DOM differ by more than decoration."""
