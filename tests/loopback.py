@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import random
 import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,13 @@ def listening(handler: Callable[..., BaseHTTPRequestHandler], tls: ssl.SSLContex
 
 
 def free_port() -> int:
-    """Return a port that nobody listens at."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
-        return port
+    """Return a port that nobody listens at, and that the system gives to nobody who asks for any.
+
+    It gives those above 32767: one of them may be taken again, also by a connection that goes out, before the program
+    that is meant to listen there has started.
+    """
+    chance = random.SystemRandom()  # each process that runs tests draws its own, whatever the seed of the others
+    while True:
+        port = chance.randrange(20_000, 32_768)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port

@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from http.server import ThreadingHTTPServer
@@ -20,6 +19,7 @@ from typing import Any, ClassVar, Self
 
 from aui_tui.model.registry import registry
 from tests.loopback import QuietFiles, files_of, free_port
+from tests.service.waiting import eventually
 
 MODSECURITY = Path("/usr/lib/nginx/modules/ngx_http_modsecurity_module.so")
 NAMES = "|".join(agent.token for agent in registry().live)
@@ -113,17 +113,19 @@ class Server(Folder):
         self._process = subprocess.Popen(
             self.command(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, env=own
         )
-        for _ in range(150):
-            with suppress(OSError):
-                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
-                return
-            time.sleep(0.1)
-        raise AssertionError(f"{self.program} does not listen")
+        eventually(self.listens)
+
+    def listens(self) -> bool:
+        """Whether the server takes connections."""
+        with suppress(OSError):
+            socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+            return True
+        return False
 
     def stop(self) -> None:
         if self._process is not None:
             os.killpg(self._process.pid, signal.SIGTERM)
-            self._process.wait(20)
+            self._process.wait(60)
             self._process = None
 
     def local(self, text: str) -> str:

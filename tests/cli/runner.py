@@ -94,10 +94,10 @@ def helper(module: str, *arguments: str) -> Iterator[IO[str]]:
     finally:
         process.stdin.close()
         try:
-            process.wait(20)
+            process.wait(60)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait(10)
+            process.wait(60)
         process.stdout.close()
 
 
@@ -106,13 +106,13 @@ def with_closed_output(home: Path, *arguments: str) -> tuple[int, str]:
     with start(home, *arguments) as process:
         process.stdout.close()
         errors = process.stderr.read()
-        return process.wait(30), errors
+        return process.wait(60), errors
 
 
 def read_terminal(descriptor: int) -> bytes:
-    """Return all that is written to the terminal behind ``descriptor``, and close it. Fails after 30 s of silence."""
+    """Return all that is written to the terminal behind ``descriptor``, and close it. Fails after 60 s of silence."""
     seen = b""
-    while select.select([descriptor], [], [], 30)[0]:
+    while select.select([descriptor], [], [], 60)[0]:
         try:
             part = os.read(descriptor, 65536)
         except OSError:

@@ -142,7 +142,7 @@ def test_ctrl_c_ends_the_reading_of_standard_input(tmp_path: Path, arguments: li
         while psutil.Process(process.pid).status() != psutil.STATUS_SLEEPING:
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 130
+        assert process.wait(60) == 130
         assert process.stderr.read() == ""
 
 

@@ -98,7 +98,7 @@ def test_lines_of_a_slow_pipe_are_scanned_as_they_come(tmp_path: Path, web: Serv
             process.stdin.flush()
             assert json.loads(process.stdout.readline())["host"] == url.removeprefix("http://")
         process.stdin.close()
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
 
 
 @pytest.mark.slow
@@ -189,7 +189,7 @@ def test_a_crawl_that_is_killed_again_and_again_loses_and_skips_nothing(
             reported += [
                 json.loads(line)["host"] for line in process.stdout.read().splitlines(True) if line[-1] == "\n"
             ]
-            process.wait(20)
+            process.wait(60)
         with (
             sqlite3.connect(home / "data" / "index.db")
             if (home / "data" / "index.db").exists()
@@ -294,7 +294,7 @@ def test_progress_on_a_terminal(tmp_path: Path, slow_web: Served) -> None:
     ) as process:
         os.close(theirs)
         text = read_terminal(ours).decode()
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     assert "of 60 rows" in text
     assert "hosts/s" in text
     assert "left" in text

@@ -32,7 +32,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield found[0]
     finally:
         process.terminate()
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
         process.stderr.close()
 
 

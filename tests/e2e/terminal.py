@@ -112,7 +112,7 @@ class Terminal:
         """Send the program a signal."""
         self.child.kill(number)
 
-    def hang_up(self, seconds: float = 30) -> int:
+    def hang_up(self, seconds: float = 60) -> int:
         """Take the terminal away, as closing its window does; return the exit status, negative for a signal."""
         self.child.ptyproc.fileobj.close()
         end = time.monotonic() + seconds
@@ -121,7 +121,7 @@ class Terminal:
             time.sleep(0.05)
         return int(self.child.exitstatus if self.child.signalstatus is None else -self.child.signalstatus)
 
-    def finish(self, seconds: float = 30) -> int:
+    def finish(self, seconds: float = 60) -> int:
         """Read until the program ends and return its exit status, negative for a signal."""
         end = time.monotonic() + seconds
         while self.read(0.2):

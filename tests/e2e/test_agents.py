@@ -111,7 +111,7 @@ def test_it_ends_with_its_input_and_by_ctrl_c(tmp_path: Path) -> None:
         running.stdin.flush()
         assert json.loads(running.stdout.readline())["result"]["serverInfo"]["name"] == "aui-tui"
         running.send_signal(signal.SIGINT)
-        assert running.wait(30) == 130
+        assert running.wait(60) == 130
         assert running.stderr.read() == ""
 
 

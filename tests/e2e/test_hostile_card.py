@@ -58,7 +58,7 @@ def test_only_text_of_a_hostile_card_reaches_the_terminal(tmp_path: Path, payloa
         terminal.wait_for("AUI  2 sites", "enter Open")
         for keys, words in WALK:
             terminal.press(keys)
-            terminal.wait_for(words, seconds=30)
+            terminal.wait_for(words)
         terminal.press("\x1b")
         terminal.wait_until(lambda: "codenest2.example" not in terminal.text)
         terminal.press("q")

@@ -303,7 +303,7 @@ def test_a_machine_without_a_network_is_not_233_dead_sites(tmp_path: Path) -> No
         terminal.wait_for("Known sites")
         terminal.press("\x1b")
         terminal.press("\x1b[B\r")
-        terminal.wait_for("no network", seconds=30)
+        terminal.wait_for("no network")
         assert "unreachable" not in terminal.text
         terminal.press("q")
 

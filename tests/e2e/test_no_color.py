@@ -50,7 +50,7 @@ def test_no_colour_reaches_the_terminal(tmp_path: Path, theme: str, plain: bool)
         assert terminal.attributes(cursor + 1, 20) == set()
         for keys, words in JOURNEY:
             terminal.press(keys)
-            terminal.wait_for(words, seconds=20)
+            terminal.wait_for(words)
         assert colours(terminal.raw) == set()
         assert terminal.raw.isascii() is plain
 

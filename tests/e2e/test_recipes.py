@@ -8,7 +8,6 @@ import os
 import signal
 import socket
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -18,6 +17,8 @@ from ruamel.yaml import YAML
 
 from aui_tui import docs
 from tests.e2e.workshop import OPEN, PYTHON, SHUT, check_schema, shop, tool, with_tools
+from tests.loopback import free_port
+from tests.service.waiting import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="the recipes are for a POSIX shell")]
 
@@ -30,9 +31,7 @@ class Runner:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         tool(folder, "python", PYTHON)
         self.env = with_tools(folder)
         self.env["GITHUB_STEP_SUMMARY"] = str(folder / "summary.md")
@@ -59,18 +58,15 @@ class Runner:
             finally:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(shell.pid, signal.SIGTERM)
-                self.wait_until_quiet()
+                eventually(self.is_quiet)
             out.seek(0)
             err.seek(0)
             return subprocess.CompletedProcess(script, code, out.read(), err.read())
 
-    def wait_until_quiet(self) -> None:
-        """Return once nothing listens any more on the port of the site."""
-        for _ in range(100):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)):
-                    return
-            time.sleep(0.05)
+    def is_quiet(self) -> bool:
+        """Whether nothing listens any more on the port of the site."""
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) != 0
 
 
 @pytest.fixture

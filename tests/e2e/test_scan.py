@@ -216,7 +216,7 @@ def test_a_reader_that_leaves_does_not_let_a_gate_pass(tmp_path: Path, serve: Se
         with start(tmp_path, *arguments) as process:
             process.stdout.close()
             assert "Traceback" not in process.stderr.read()
-            assert process.wait(30) == code
+            assert process.wait(60) == code
 
 
 HANGING = msgspec.structs.replace(RICH, host="slow.test", rule=(DemoRule(to="everybody", action="hang"),))
@@ -228,7 +228,7 @@ def test_interrupt_ends_a_scan_at_once_and_keeps_nothing(tmp_path: Path, serve: 
         read_until(process.stderr, "robots.txt")
         process.send_signal(signal.SIGINT)
         out, err = process.stdout.read(), process.stderr.read()
-        assert process.wait(20) == 130
+        assert process.wait(60) == 130
         assert out == ""
         assert "Traceback" not in err
     assert aui(tmp_path, "site", "slow.test").code == 3
@@ -241,7 +241,7 @@ def test_interrupt_after_the_page_of_the_browser_keeps_what_was_seen_marked_inco
     with start(tmp_path, "scan", "http://half.test", *serve(hanging)) as process:
         read_until(process.stderr, "browser: 200")
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 130
+        assert process.wait(60) == 130
     kept = aui(tmp_path, "site", "half.test", "--json")
     assert kept.code == 0
     assert "This scan was stopped before its end" in kept.out
@@ -264,7 +264,7 @@ def test_live_checklist_on_a_terminal(tmp_path: Path, serve: Serve) -> None:
         os.close(theirs)
         seen = read_terminal(ours)
         card = json.loads(process.stdout.read())
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     assert card["host"] == "guarded.test"
     for words in ("browser", "Claude", "robots.txt", "200 served", "403 challenged"):
         assert words.encode() in seen

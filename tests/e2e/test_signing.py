@@ -62,7 +62,7 @@ def site(node: Path, mode: str, key: signing.Key | None = None) -> Iterator[str]
         yield f"http://127.0.0.1:{int(process.stdout.readline())}"
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
         process.stdout.close()
 
 

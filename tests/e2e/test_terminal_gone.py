@@ -14,7 +14,7 @@ from tests.cli.stored import fill
 from tests.e2e.terminal import IN_A_TERMINAL, Terminal
 
 pytestmark = IN_A_TERMINAL
-PATIENCE = 30
+PATIENCE = 60
 """Seconds on a busy machine in which what is promised in two or five must have happened."""
 BUSY = """
 import asyncio, sys, threading, time

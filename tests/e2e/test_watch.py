@@ -28,7 +28,7 @@ def test_files_that_change_cause_a_scan(tmp_path: Path, serve: Callable[..., Opt
         assert "robots.txt changed" in read_until(process.stdout, "robots.txt changed")
         read_until(process.stdout, "Nothing has changed.")
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 130
+        assert process.wait(60) == 130
 
 
 def test_each_scan_is_a_record(tmp_path: Path, serve: Callable[..., Options]) -> None:
@@ -37,7 +37,7 @@ def test_each_scan_is_a_record(tmp_path: Path, serve: Callable[..., Options]) ->
     with start(tmp_path, *words) as process:
         assert [json.loads(process.stdout.readline())["score"] for _ in range(2)] == [100, 100]
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 130
+        assert process.wait(60) == 130
 
 
 @pytest.mark.pty

@@ -164,7 +164,7 @@ def blocking_server(context: ssl.SSLContext) -> Iterator[int]:
     finally:
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
-        thread.join(5)
+        thread.join(60)
 
 
 CERTIFICATES: dict[str, tuple[Callable[[Authority], ssl.SSLContext], str]] = {

@@ -68,7 +68,7 @@ def killed(dice: random.Random, script: str, *arguments: str) -> list[str]:
     time.sleep(dice.uniform(0, 0.02))
     process.send_signal(signal.SIGKILL)
     lines += process.stdout.readlines()
-    process.wait(10)
+    process.wait(60)
     process.stdout.close()
     return lines
 

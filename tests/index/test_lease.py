@@ -81,7 +81,7 @@ def test_processes_never_hold_the_same_lease(tmp_path: Path) -> None:
     held = [results.get(timeout=60) for _ in processes]
     end.set()
     for process in processes:
-        process.join(10)
+        process.join(60)
     assert [sum(column) for column in zip(*held, strict=True)] == [1] * 20
 
 

@@ -151,5 +151,5 @@ def test_eight_processes_admit_exactly_ten(tmp_path: Path) -> None:
     start.set()
     admitted = sum(results.get(timeout=60) for _ in processes)
     for process in processes:
-        process.join(10)
+        process.join(60)
     assert admitted == 10

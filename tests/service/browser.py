@@ -143,4 +143,4 @@ def browser(*options: str) -> Iterator[Browser]:
             os.close(to)
             os.close(back)
             process.terminate()
-            process.wait(20)
+            process.wait(60)

@@ -34,7 +34,7 @@ class Running:
     def stop(self) -> None:
         """Ask the server to stop and wait until it has."""
         self.server.should_exit = True
-        self.thread.join(30)
+        self.thread.join(60)
         assert not self.thread.is_alive()
 
     def get(self, path: str, **options: Any) -> httpx.Response:

@@ -45,7 +45,7 @@ class Site:
             def do_GET(self) -> None:
                 if self.path == "/":
                     site.homepages += 1
-                    site.pause.wait(5)
+                    site.pause.wait(60)
                 while self.path == site.held:
                     time.sleep(0.01)
                 body = PAGE if self.path == "/" else b"none"
@@ -156,12 +156,12 @@ async def test_a_caller_who_looked_into_the_cache_too_early_shares_the_scan_that
         def late(key: str) -> str:
             found = look(key)
             looked.set()
-            ended.wait(30)
+            ended.wait(60)
             return found
 
         monkeypatch.setattr(local.recent_scans, "get", late)
         early = asyncio.create_task(local.scan(site.url))
-        await asyncio.to_thread(looked.wait, 10)
+        await asyncio.to_thread(looked.wait, 60)
         first = await other.scan(site.url)
         ended.set()
         second = await early

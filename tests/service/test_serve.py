@@ -46,7 +46,7 @@ class Served:
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        return self.process.wait(30)
+        return self.process.wait(60)
 
 
 @contextlib.contextmanager
@@ -70,7 +70,7 @@ def served(home: Path, *options: str, env: Mapping[str, str] | None = None) -> I
     finally:
         if process.poll() is None:
             process.kill()
-        process.wait(10)
+        process.wait(60)
 
 
 class Web:
@@ -89,7 +89,7 @@ class Web:
                 home = self.path == "/"
                 if home:
                     web.homepages[self.headers["Host"]] += 1
-                    web.gate.wait(8)
+                    web.gate.wait(60)
                 body = b"<!doctype html><title>Any</title><main>" + b"words " * 60 if home else b"none"
                 self.reply(200 if home else 404, body)
 
@@ -159,7 +159,7 @@ def test_a_running_scan_finishes_before_the_server_stops(tmp_path: Path, web: We
         web.gate.set()
         assert answer.result().status_code == 200
         assert answer.result().json()["host"] == "slow.oak-and-thread.com"
-        assert running.process.wait(20) == 0
+        assert running.process.wait(60) == 0
     kept = aui(tmp_path, "site", "slow.oak-and-thread.com", "--json")
     assert kept.code == 0
 
@@ -285,7 +285,7 @@ def test_workers_end_with_their_parent(tmp_path: Path, number: signal.Signals, c
         workers = _workers(running.process.pid)
         assert len(workers) == 2
         assert running.stop(number) == code
-        assert psutil.wait_procs(workers, timeout=20)[1] == []
+        assert psutil.wait_procs(workers, timeout=60)[1] == []
 
 
 @pytest.mark.slow
@@ -321,7 +321,7 @@ def test_a_service_that_listens_everywhere_warns_and_derives_no_loopback_links(t
         lines = [process.stderr.readline(), process.stderr.readline()]
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
     assert "give its public address by AUI_TUI_BASE_URL" in lines[0]
     assert "Serving on http://" in lines[1]
     assert "127.0.0.1" not in lines[0] + lines[1]

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 
-def eventually(holds: Callable[[], object], seconds: float = 30) -> None:
+def eventually(holds: Callable[[], object], seconds: float = 60) -> None:
     """Wait until ``holds``; fail when it never does."""
     end = time.monotonic() + seconds
     while not holds():

@@ -40,6 +40,6 @@ def test_a_log_that_nobody_reads_stops_nothing_and_what_is_dropped_is_counted(tm
             assert written.count(LONG[:30]) + sum(map(int, dropped)) == SENT
             ask()
             server.terminate()
-            assert server.wait(20) == 0, "the end waits for its reader"
+            assert server.wait(60) == 0, "the end waits for its reader"
         finally:
             server.kill()

@@ -22,7 +22,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     with start(home, "mcp", stdin=subprocess.PIPE, errors="surrogateescape") as running:
         yield running
         running.stdin.close()
-        assert running.wait(20) == 0
+        assert running.wait(60) == 0
 
 
 def ask(server: Running, line: bytes) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def test_a_line_without_an_end_is_not_kept(tmp_path: Path) -> None:
         assert json.loads(running.stdout.readline())["error"]["code"] == PARSE_ERROR
         assert peak(running.pid) - before < 40_000
         running.stdin.close()
-        assert running.wait(20) == 0
+        assert running.wait(60) == 0
 
 
 def peak(pid: int) -> int:

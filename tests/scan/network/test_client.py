@@ -9,10 +9,18 @@ import asyncio
 
 import pytest
 
-from aui_tui.scan.network import client
-from aui_tui.scan.network.client import BodyLimiter, RequestLimiter
+from aui_tui.scan.network.client import PATIENCE, BodyLimiter, RequestLimiter
+from tests.index.clock import Clock
 
 LONG = 30.0
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock by which the event loop measures patience; it stands still until a test sets it."""
+    clock = Clock(0.0)
+    monkeypatch.setattr("time.monotonic", clock)
+    return clock
 
 
 class Traveller:
@@ -32,7 +40,7 @@ class Traveller:
         self.inside.clear()
 
 
-async def turns(count: int = 5) -> None:
+async def turns(count: int = 10) -> None:
     for _ in range(count):
         await asyncio.sleep(0)
 
@@ -56,13 +64,16 @@ async def test_one_at_a_time_in_the_order_of_asking() -> None:
     assert inside(await started(RequestLimiter(LONG), 1)) == [True]
 
 
-async def test_who_waited_too_long_goes_ahead_and_leaves_a_place_more() -> None:
-    limiter = RequestLimiter(0.02)
+async def test_who_waited_too_long_goes_ahead_and_leaves_a_place_more(clock: Clock) -> None:
+    limiter = RequestLimiter(1.0)
     first, second = await started(limiter, 2)
+    clock.now += 0.9
+    await turns()
     assert not second.inside.is_set()
-    await asyncio.wait_for(second.inside.wait(), LONG)
-    assert second.waited is not None
-    assert second.waited >= 0.02
+    clock.now += 0.1
+    await turns()
+    assert second.inside.is_set()
+    assert second.waited == 1.0
     assert first.inside.is_set()
     for traveller in (first, second):
         traveller.leave.set()
@@ -103,16 +114,16 @@ async def test_a_place_handed_to_someone_who_is_cancelled_goes_on_to_the_next() 
     assert third.inside.is_set()
 
 
-async def test_beside_a_body_that_takes_long_the_others_go_on_one_after_the_other(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(client, "PATIENCE", 0.05)
-    limiter = BodyLimiter()
-    _, second, third, fourth = await started(limiter, 4)
-    await asyncio.wait_for(second.inside.wait(), LONG)
+async def test_beside_a_body_that_takes_long_the_others_go_on_one_after_the_other(clock: Clock) -> None:
+    _, second, third, fourth = await started(BodyLimiter(), 4)
+    assert not second.inside.is_set()
+    clock.now += PATIENCE
+    await turns()
+    assert second.inside.is_set()
     assert not third.inside.is_set()
-    monkeypatch.setattr(client, "PATIENCE", LONG)
-    await asyncio.wait_for(third.inside.wait(), LONG)  # its patience had begun
+    clock.now += PATIENCE
+    await turns()
+    assert third.inside.is_set()
     assert not fourth.inside.is_set()
     second.leave.set()
     await turns()

@@ -124,10 +124,15 @@ async def test_answer_cached_before_the_crawl_is_not_given_after_it(service: Loc
 
 
 class Slow:
-    """Pretends to scan for ``seconds``; knows how many hosts were in flight, and which together."""
+    """Pretends to scan for ``seconds``; knows how many hosts were in flight, and which together.
 
-    def __init__(self, seconds: float) -> None:
+    None ends before there were ``least`` at once.
+    """
+
+    def __init__(self, seconds: float, least: int = 1) -> None:
         self.seconds = seconds
+        self.least = least
+        self.there = asyncio.Event()
         self.now: set[str] = set()
         self.most = 0
         self.together: set[frozenset[str]] = set()
@@ -138,6 +143,9 @@ class Slow:
         self.now.add(job.url)
         self.most = max(self.most, len(self.now))
         self.together |= {frozenset((job.url, other)) for other in self.now}
+        if len(self.now) >= self.least:
+            self.there.set()
+        await self.there.wait()
         await asyncio.sleep(self.seconds)
         self.now.discard(job.url)
         return failed("Nothing", "Nothing was scanned.")
@@ -147,7 +155,7 @@ class Slow:
 
 
 async def test_no_more_hosts_in_flight_than_allowed(service: LocalService) -> None:
-    slow = Slow(0.05)
+    slow = Slow(0.05, least=7)
     counts = await Crawl(service, slow, concurrency=7).run(grouped(rows(hosts(40))))
     assert counts.failed == 40
     assert slow.most == 7

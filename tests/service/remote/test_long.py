@@ -216,5 +216,5 @@ def test_a_source_that_stays_silent_hears_the_signal_to_end(tmp_path: Path, sour
     for process, number in zip(running, signals, strict=True):
         assert process.poll() is None
         process.send_signal(number)
-        assert process.wait(30) in (128 + number, 130)
+        assert process.wait(60) in (128 + number, 130)
         assert b"Fatal" not in process.communicate()[1]
