@@ -1,10 +1,13 @@
-"""An authority for the fault tests that speak TLS."""
+"""What fault tests share: a clock that a busy machine does not distort, and an authority for those that speak TLS."""
 
 from __future__ import annotations
 
 import pytest
 
+from tests.clocks import working_clock
 from tests.faults.authority import Authority
+
+__all__ = ["working_clock"]
 
 
 @pytest.fixture(scope="module")
