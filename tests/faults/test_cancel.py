@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 
 import pytest
 
@@ -22,10 +22,11 @@ SLOW: dict[str, Behaviour] = {
 }
 
 
-async def cancelled_after(seconds: float, site: Site, access: ScanPolicy, parser: ParserProcess) -> None:
+async def cancelled_after(wait: float | Awaitable[None], site: Site, access: ScanPolicy, parser: ParserProcess) -> None:
+    """Cancel a scan after some seconds, or once ``wait`` has ended."""
     before = asyncio.all_tasks()
     task = asyncio.create_task(observe(site.target, parser=parser, access=access))
-    await asyncio.sleep(seconds)
+    await (asyncio.sleep(wait) if isinstance(wait, float) else wait)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asyncio.wait_for(task, 20)
@@ -63,6 +64,12 @@ async def test_in_a_look_up(parser: ParserProcess) -> None:
 
 async def test_in_the_pause_before_the_second_probe(parser: ParserProcess) -> None:
     refuse = behaviours.sends(answer(b"", "403 Forbidden"))
+
+    async def until_asked(site: Site, count: int) -> None:
+        while len(site.asked) < count:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.2)
+
     async with Site(faults=dict.fromkeys(HOMEPAGES[1:], refuse)) as site:
-        await cancelled_after(0.5, site, site.access(Limits(pause=30)), parser)
+        await cancelled_after(until_asked(site, 19), site, site.access(Limits(pause=30)), parser)
         assert len(site.asked) == 19
