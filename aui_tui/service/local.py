@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -185,7 +186,7 @@ class LocalService(Service):
 
     def _accepting(self, report: HostReport) -> HostReport:
         """Return ``report`` with what its owner accepts today (UTC)."""
-        today = datetime.now(UTC).date()
+        today = datetime.fromtimestamp(time.time(), UTC).date()
         listed = self._accept.get(report.card.host.casefold(), {})
         accepted = {finding: why for finding, why in listed.items() if today <= why.until}
         return msgspec.structs.replace(report, accepted=accepted) if accepted else report

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from tests.cli.runner import Result, here
 from tests.cli.stored import SEEN, fill
+from tests.index.clock import Clock
 
 CARD = SEEN[0][0]
 HOST = CARD.host
-TODAY = datetime.now(UTC).date()
+NIGHT = datetime(2028, 2, 29, 23, 59, 59, tzinfo=UTC)
+TODAY = NIGHT.date()
 FINDING = next(one for one in CARD.findings if one.severity == "critical")
 
 
@@ -25,7 +27,14 @@ def asked(home: Path, until: str, *arguments: str) -> Result:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock(NIGHT.timestamp())
+    monkeypatch.setattr("time.time", clock)
+    return clock
+
+
+@pytest.fixture
+def home(tmp_path: Path, clock: Clock) -> Path:
     fill(tmp_path, scans=SEEN)
     return tmp_path
 
@@ -51,8 +60,10 @@ def test_it_is_so_in_junit(home: Path) -> None:
     assert f"critical: {FINDING.text[:20]}" not in done.out
 
 
-def test_it_is_back_when_its_day_has_passed(home: Path) -> None:
-    done = asked(home, str(TODAY - timedelta(days=1)), "--fail-on", "critical", "--details")
+def test_it_is_back_when_its_day_has_passed(home: Path, clock: Clock) -> None:
+    assert "the vendor knows" in asked(home, str(TODAY), "--details").out
+    clock.now += 1
+    done = asked(home, str(TODAY), "--fail-on", "critical", "--details")
     assert done.code == 1
     assert "the vendor knows" not in done.out
 
