@@ -161,7 +161,7 @@ def test_a_machine_without_room_is_said_in_one_sentence(tmp_path: Path, megabyte
         env=environment(tmp_path),
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=150,
         check=False,
         preexec_fn=bound,
     )

@@ -23,7 +23,7 @@ def test_a_log_that_nobody_reads_stops_nothing_and_what_is_dropped_is_counted(tm
         try:
             address = re.search(r"http://127.0.0.1:(\d+)", read_until(server.stderr, "Serving on"))
             assert address is not None
-            client = http.client.HTTPConnection("127.0.0.1", int(address[1]), timeout=10)
+            client = http.client.HTTPConnection("127.0.0.1", int(address[1]), timeout=60)
 
             def ask(path: str = LONG, times: int = SENT) -> None:
                 for _ in range(times):
