@@ -131,7 +131,7 @@ def test_hold_a_line(runner: Runner) -> None:
     """The lines of the section on gates, on a machine that knows nothing, twice, and then on a worse site."""
     text = SECTION.partition("\n## ")[0]
     server = f"python -m http.server 8000 --directory public & {GITLAB_WAIT}"
-    lines = [line.strip() for line in text.splitlines() if line.startswith("    ")]
+    lines = [line.strip() for line in text.splitlines() if line.startswith("    aui-tui scan ")]
     mine = [line.replace("https://shop.example", "http://localhost:8000") for line in lines]
     assert len(mine) == 2
     for _ in range(2):
