@@ -12,7 +12,7 @@ from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import METHODS, MOST_AGENTS, capped, round_half_up
 from aui_tui.model.observations import INCONCLUSIVE, SERVED
 from aui_tui.model.tasks import pillar_points
-from aui_tui.model.vocabulary import LIVE_TOTAL, NO_GRADE
+from aui_tui.model.vocabulary import FIXES, LIVE_TOTAL, NO_GRADE
 from aui_tui.text import count
 
 
@@ -40,6 +40,15 @@ def totals(card: ReportCard) -> tuple[int, int]:
 def unmeasured(card: ReportCard) -> int:
     """Return the points of all pillars that were not measured; those of the tasks too where they were not tried."""
     return max(0, round(sum(most or 0 for most in card.pillar_max.values())) - totals(card)[1])
+
+
+def unknown(card: ReportCard) -> frozenset[str]:
+    """Return the components of which the scan of ``card`` cannot say anything, with "" for what is part of none."""
+    if card.unreachable:
+        return frozenset(("", *FIXES))
+    entries = () if card.ledger is UNSET else card.ledger.entries
+    rules = () if card.robots_known else ("robots", "signal")
+    return frozenset((*rules, *(entry.component for entry in entries if not entry.measured)))
 
 
 def of_pillar(card: ReportCard, key: str) -> tuple[float, float] | None:

@@ -162,7 +162,7 @@ def diff(before: ReportCard, after: ReportCard) -> Diff:
 
     What one of the two scans did not measure is not compared.
     """
-    unknown = _unmeasured(before) | _unmeasured(after)
+    unknown = points.unknown(before) | points.unknown(after)
     changes = [
         change
         for change in _fields(before, after, unknown)
@@ -190,15 +190,6 @@ def of_last_scans(report: HostReport) -> tuple[Diff, str]:
     host = report.card.host
     once = f"{host} was scanned once: scan it again (aui-tui scan {host}), then ask for changes."
     return diff(report.previous or report.card, report.card), "" if report.previous else once
-
-
-def _unmeasured(card: ReportCard) -> frozenset[str]:
-    """Return the components of which the scan of ``card`` cannot say anything, with "" for what is part of none."""
-    if card.unreachable:
-        return frozenset(("", *BY_FIX))
-    entries = () if card.ledger is UNSET else card.ledger.entries
-    rules = () if card.robots_known else ("robots", "signal")
-    return frozenset((*rules, *(entry.component for entry in entries if not entry.measured)))
 
 
 def _ranked(rank: Mapping[str, int], before: str, after: str) -> int:
@@ -284,7 +275,7 @@ def _word(value: object) -> str:
 
 def _findings_only_in(card: ReportCard, other_card: ReportCard) -> tuple[Evidence, ...]:
     """Return the findings of ``card`` that the scan of ``other_card`` would have found, and did not."""
-    unknown = _unmeasured(other_card) - (_unmeasured(card) & {""})
+    unknown = points.unknown(other_card) - (points.unknown(card) & {""})
     left = Counter(map(_identity, other_card.findings))
     only_here = []
     for finding in card.findings:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from msgspec import UNSET
@@ -16,7 +16,7 @@ from aui_tui.model import agents, labels, visits
 from aui_tui.model.agents import UNCLEAR
 from aui_tui.model.card import Finding, Recommendation, ReportCard, age
 from aui_tui.model.methods import WALLED_CEILING, method
-from aui_tui.model.points import by_harm, gain, of_pillar, percent, totals, unmeasured
+from aui_tui.model.points import by_harm, gain, of_pillar, percent, totals, unknown, unmeasured
 from aui_tui.model.registry import registry
 from aui_tui.model.report import HostReport
 from aui_tui.model.signs import sign
@@ -415,26 +415,46 @@ def _facts(card: ReportCard) -> Iterator[tuple[str, str]]:
     yield "Browser", human + (", a challenge page" if card.human_challenged else "")
     if card.human_title:
         yield "Title", card.human_title
-    closed = ", closed to all others" if card.wildcard_block else ""
-    named = f"{card.robots_status}, names {count(card.robots_ua_rules, 'user agent')}{closed}"
-    yield "robots.txt", named if card.robots_status else "no answer"
+    unseen = unknown(card)
+    if not card.robots_known:
+        yield "robots.txt", f"{card.robots_status}, so its rules are not known" if card.robots_status else "no answer"
+    else:
+        closed = ", closed to all others" if card.wildcard_block else ""
+        yield "robots.txt", f"{card.robots_status}, names {count(card.robots_ua_rules, 'user agent')}{closed}"
     if card.unreachable:
         return
-    some = f" and closes some pages to {card.agents_partial}" if card.agents_partial else ""
-    yield "Agents", f"robots.txt tells {card.agents_disallowed} of {card.agents_total} by name to stay out{some}"
-    yield "Crawlers", f"{card.crawlers_blocked} of {card.crawlers_total} told no; shown, not scored"
-    yield "Signal", "Content-Signal stated" if card.content_signal else "no Content-Signal"
-    tags = card.semantic
-    shell = "; nothing readable without scripts" if card.noscript_shell else ""
-    yield (
-        "Page",
-        f"{count(card.jsonld, 'JSON-LD block')}, {tags.main} main, {tags.nav} nav, {count(tags.aria, 'label')}, "
-        f"{count(tags.forms, 'form')}{shell}",
-    )
-    yield "Files", ", ".join(card.files) or "none of llms.txt, UCP, MCP"
+    if card.robots_known:
+        some = f" and closes some pages to {card.agents_partial}" if card.agents_partial else ""
+        yield "Agents", f"robots.txt tells {card.agents_disallowed} of {card.agents_total} by name to stay out{some}"
+        yield "Crawlers", f"{card.crawlers_blocked} of {card.crawlers_total} told no; shown, not scored"
+        yield "Signal", "Content-Signal stated" if card.content_signal else "no Content-Signal"
+    yield "Page", _page(card, unseen)
+    yield "Files", _files(card, unseen)
     yield "Served by", card.edge or "none recognised"
     if card.live_served < card.live_total:
         yield "Limit", LIMIT
+
+
+def _page(card: ReportCard, unseen: Container[str]) -> str:
+    """Return what the homepage holds. A wall that came in its place says nothing of it."""
+    tags = card.semantic
+    landmarks = f"{tags.main} main, {tags.nav} nav, {count(tags.aria, 'aria label')}, {count(tags.forms, 'form')}"
+    parts = {"JSON-LD": count(card.jsonld, "JSON-LD block"), "landmarks": landmarks}
+    lost = [name for key, name in (("jsonld", "JSON-LD"), ("landmarks", "landmarks")) if key in unseen]
+    if card.human_challenged:
+        lost = [*parts]
+    seen = ", ".join(words for name, words in parts.items() if name not in lost)
+    shell = "nothing readable without scripts" if card.noscript_shell and seen else ""
+    return "; ".join(filter(None, (seen, shell, f"not measured: {', '.join(lost)}" if lost else "")))
+
+
+def _files(card: ReportCard, unseen: Container[str]) -> str:
+    """Return the files of offers that were found, else those that were not."""
+    sought = {"llms": "llms.txt", "front-door": "UCP, MCP"}
+    lacking = ", ".join(names for key, names in sought.items() if key not in unseen)
+    lost = ", ".join(names for key, names in sought.items() if key in unseen)
+    found = ", ".join(card.files) or (lacking and f"none of {lacking}")
+    return "; ".join(filter(None, (found, lost and f"not measured: {lost}")))
 
 
 def every_agent(report: HostReport) -> Section | None:

@@ -12,14 +12,14 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.model import agents
 from aui_tui.model.methods import METHODS, MOST_AGENTS
 from aui_tui.model.observations import Observations
-from aui_tui.model.points import task_points
+from aui_tui.model.points import task_points, unknown
 from aui_tui.model.report import HostReport
 from aui_tui.model.signs import SIGNS, sign
 from aui_tui.model.surfaces import SURFACES
-from aui_tui.report.sections import NAMES, Section, sections
+from aui_tui.report.sections import NAMES, Section, facts, sections
 from aui_tui.report.words import agent_counts
 from tests.scan import situations
-from tests.strategies import driven
+from tests.strategies import driven, observations
 
 
 def report_of(seen: Observations, name: str = "v0.2") -> HostReport:
@@ -112,3 +112,31 @@ def test_every_sign_has_a_twin_of_one_cell_and_each_group_of_words_has_its_own()
     for group in (agents.WORST_FIRST, ("Open", "Selective", "Walled"), ("critical", "warn", "good")):
         assert len({sign(word).sign for word in group}) == len({sign(word).ascii for word in group}) == len(group)
     assert all(len(one.sign) == len(one.ascii) == 1 and one.ascii.isascii() for one in SIGNS.values())
+
+
+def seen_of(seen: Observations) -> dict[str, str]:
+    return {item.cells[0]: item.text for item in facts(report_of(seen)).items}
+
+
+@pytest.mark.ci
+def test_what_was_not_read_is_not_counted_as_none() -> None:
+    down = seen_of(situations.robots_down())
+    assert down["robots.txt"].endswith(", so its rules are not known")
+    assert not {"Agents", "Crawlers", "Signal"} & set(down)
+    wall = seen_of(situations.wall_for_all())
+    assert wall["Page"] == "not measured: JSON-LD, landmarks"
+    plain = seen_of(situations.plain())
+    assert "not measured" not in "".join(plain.values())
+    assert plain["Signal"] == "no Content-Signal"
+    assert " aria label" in plain["Page"]
+
+
+@pytest.mark.ci
+@given(observations())
+def test_the_facts_and_the_ledger_agree_on_what_is_measured(seen: Observations) -> None:
+    card = grade_card(seen)
+    if not card.unreachable:
+        shown, lost = seen_of(seen), unknown(card)
+        assert ("none" in shown["Files"]) <= (not {"llms", "front-door"} <= lost)
+        assert ({"jsonld", "landmarks"} <= lost) <= (shown["Page"] == "not measured: JSON-LD, landmarks")
+        assert ("Signal" in shown) is card.robots_known
