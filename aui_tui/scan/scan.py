@@ -60,7 +60,7 @@ from aui_tui.scan import (
 from aui_tui.scan.arms import RealBrowser
 from aui_tui.scan.comparison import PageComparison
 from aui_tui.scan.file_answers import FileAnswers
-from aui_tui.scan.network import NO_TLS, HttpClient, Network, system_resolver
+from aui_tui.scan.network import BROKEN_OFF, NO_TLS, HttpClient, Network, system_resolver
 from aui_tui.scan.parser_process import ParserProcess, Waiting, waiting
 from aui_tui.scan.policy import PUBLIC, ScanPolicy
 from aui_tui.scan.probes import MAX_URL, Answer, ProbePlan, Unfollowed, Url, probe
@@ -71,6 +71,7 @@ from aui_tui.text import clean
 
 T = TypeVar("T")
 
+PLAIN_HTTP: Final = "This port speaks plain HTTP"
 PROXIES: Final = ("http_proxy", "https_proxy", "all_proxy")
 """Variables that name a proxy, in any case of letters."""
 INCOMPLETE_CHAIN: Final = (
@@ -392,15 +393,23 @@ class _Scan:
         if self._access.limits.pace:
             return await self._one_by_one(tentative)
         ready = asyncio.Event()
-        elsewhere: list[str] = []
+        told: list[str | None] = []
+
+        def elsewhere() -> str:
+            """Return why the other scheme is worth asking: each answer says so, or one proves it and none denies it."""
+            if not tentative or "" in told:
+                return ""
+            if PLAIN_HTTP in told:
+                return PLAIN_HTTP
+            return "" if None in told else told[0] or ""
 
         async def one(name: str) -> None:
             answer = await self._ask(self._clients[name], name, limit)
-            elsewhere.append(self._elsewhere(answer))
-            if not all(elsewhere) or not tentative or len(elsewhere) == len(self._clients):
+            told.append(self._elsewhere(answer))
+            if "" in told or not tentative or len(told) == len(self._clients):
                 ready.set()
             await ready.wait()
-            if not tentative or not all(elsewhere):
+            if not elsewhere():
                 await self._take(answer)
                 limited = any(_asks_to_wait(found.status) for found in self._done.values())
                 if name in FILE_PROBES[1:] and self.files.found(name) and not (answer.hops or limited):
@@ -413,7 +422,7 @@ class _Scan:
             for agent in registry().live:
                 if self._access.arms and agent.honours_robots != "no":
                     group.create_task(self._ask_own_robots(self._clients[agent.key], agent.key))
-        return elsewhere[0] if tentative and all(elsewhere) else ""
+        return elsewhere()
 
     async def _one_by_one(self, tentative: bool) -> str:
         """Do what ``_probe_all`` does with a pace: each probe that many seconds after the one before it."""
@@ -428,11 +437,16 @@ class _Scan:
             await self._take(answer)
         return ""
 
-    def _elsewhere(self, answer: Answer) -> str:
-        """Return why the other scheme is worth asking, empty where it is not."""
-        if answer.detail == NO_TLS and self.origin.port != DEFAULT_PORTS["https"] and not answer.hops:
-            return "This port speaks plain HTTP"
-        return f"Nothing listens at {self.origin}" if answer.silent else ""
+    def _elsewhere(self, answer: Answer) -> str | None:
+        """Return why the other scheme is worth asking, empty where it is not; None of an answer that cannot tell.
+
+        A busy server of plain HTTP breaks off some of the handshakes.
+        """
+        if answer.silent:
+            return f"Nothing listens at {self.origin}"
+        if answer.hops or self.origin.port == DEFAULT_PORTS["https"]:
+            return ""
+        return PLAIN_HTTP if answer.detail == NO_TLS else None if answer.detail == BROKEN_OFF else ""
 
     def _warn_of_proxy(self, answers: bool) -> None:
         proxy = next((name for name, value in os.environ.items() if value and name.lower() in PROXIES), "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from contextlib import aclosing
 from pathlib import Path
 
@@ -65,6 +66,31 @@ def test_a_port_of_this_machine_is_asked_over_http(tmp_path: Path, name: str) ->
         4,
     )
     assert any("speaks plain HTTP" in item["text"] for item in card["evidence"])
+
+
+class Crowded(QuietHandler):
+    """Speaks plain HTTP, and breaks off every third TLS handshake without a word."""
+
+    handshakes = 0
+
+    def handle(self) -> None:
+        if self.connection.recv(1, socket.MSG_PEEK) == b"\x16":
+            type(self).handshakes += 1
+            if type(self).handshakes % 3 == 1:
+                return
+        super().handle()
+
+    def do_GET(self) -> None:
+        self.reply(200 if self.path == "/" else 404, HOME.encode() if self.path == "/" else b"")
+
+
+@pytest.mark.ci
+def test_a_busy_port_of_plain_http_is_asked_over_http_though_some_handshakes_get_no_word(tmp_path: Path) -> None:
+    Crowded.handshakes = 0
+    with listening(Crowded) as server:
+        done = aui(tmp_path, "scan", f"localhost:{server.server_port}", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["live_served"] == 4
 
 
 @pytest.mark.ci

@@ -38,6 +38,7 @@ class Reply:
 
 
 NO_TLS: Final = "the TLS handshake failed: the port speaks plain HTTP"
+BROKEN_OFF: Final = "the server broke off the TLS handshake"
 _NO_ISSUER: Final = frozenset({2, 20, 21})
 """OpenSSL's ways to say that a certificate's issuer is not known."""
 _NOT_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
@@ -89,7 +90,7 @@ def tls_failure(error: OSError) -> NetworkError:
         return NetworkError("tls", NO_TLS)
     if isinstance(error, ssl.SSLError) and error.reason:
         return NetworkError("tls", clean(f"the TLS handshake failed: {error.reason.replace('_', ' ').lower()}", 400))
-    return NetworkError("tls", "the server broke off the TLS handshake")
+    return NetworkError("tls", BROKEN_OFF)
 
 
 def answer_failure(error: Exception) -> NetworkError:
