@@ -146,8 +146,8 @@ SENTENCES: Final = sentence_list(
         No verdict for <<agents>> (<<what>>): a browser was served each time, but the scan ended before the refusal was
         seen often enough to count. A scan with --force and AUI_TUI_PACE=15 has more time.
     warn note files-limited: Files not measured: requests are limited
-        Not measured: <<files>>. The site answered <<what>>, again when asked alone, so <<it does|they do>> not count; a
-        scan with --force and AUI_TUI_PACE=10, one request every 10 s, may bring <<it|them>>.
+        Not measured: <<files>> (<<what>>, again when asked alone). So <<it does|they do>> not count; a scan with
+        --force and AUI_TUI_PACE=10, one request every 10 s, may bring <<it|them>>.
     warn random: The site fails at random
         The site fails at random: <<failed>> of <<asked>> requests for the homepage got a 5xx, from clients that were
         served at another time.

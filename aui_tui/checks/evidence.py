@@ -174,7 +174,7 @@ def _table() -> Mapping[str, tuple[int, Sentence, str]]:
         *((line, check.fix) for check in CHECKS for line in check.sentences),
         *((line, "") for line in (*LIMITS, *TASK_SENTENCES)),
     ]
-    lines.sort(key=lambda entry: SEVERITIES.index(entry[0].t))
+    lines.sort(key=lambda entry: (SEVERITIES.index(entry[0].t), entry[0].note))
     return {line.id: (place, line, fix) for place, (line, fix) in enumerate(lines)}
 
 

@@ -734,8 +734,8 @@ class ProbeEvent(msgspec.Struct, frozen=True, kw_only=True):
     ``name``: ``cache`` or the name of an ``Exchange`` (``browser``, ``agent_01``, ``robots``, ...).
     ``state``: ``started``, ``retrying`` (asked again, alone, after ``wait`` seconds; ``note`` says why) or ``done``.
     ``status``: HTTP status, 0 when none. ``outcome``: ``served``, ``challenged``, ``refused`` or ``inconclusive`` of a
-    homepage probe; ``found`` or ``absent`` of a file; ``hit`` or ``miss`` of the cache; empty before ``done``.
-    ``note``: a few clean words.
+    homepage probe; ``found``, ``absent`` or ``inconclusive`` of a file; ``hit`` or ``miss`` of the cache; empty before
+    ``done``. ``note``: a few clean words.
     """
 
     name: str

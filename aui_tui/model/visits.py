@@ -311,14 +311,15 @@ def _unverified(record: Visits, visitor: Visitor, probe: str, *, origin: bool) -
         "none published": "the vendor publishes no ranges",
         "off": record.verification.rstrip(".") or "addresses were not checked",
     }.get(visitor.addresses, "none came from the published ranges")
+    why = f"{why[0].upper()}{why[1:]}."
     counted = visitor.served + visitor.refused
     if counted and visitor.served >= MOSTLY * counted and probe == SERVED and visitor.addresses != "checked":
-        return CONFIRMED, True, f"{who}: {shares}, and the probe was served; {why}."
+        return CONFIRMED, True, f"{who}: {shares}, and the probe was served. {why}"
     if counted and visitor.refused >= MOSTLY * counted and probe in AWAY and not origin:
-        return CONFIRMED, None, f"{who}: {shares}, and the probe was turned away; {why}."
+        return CONFIRMED, None, f"{who}: {shares}, and the probe was turned away. {why}"
     if counted and visitor.refused >= MOSTLY * counted and probe == SERVED:
-        return CONTRADICTED, None, f"{who}: {shares}, while the probe was served; {why}."
-    return CANNOT_TELL, None, f"{who}: {shares}; {why}."
+        return CONTRADICTED, None, f"{who}: {shares}, while the probe was served. {why}"
+    return CANNOT_TELL, None, f"{who}: {shares}. {why}"
 
 
 class VisitRow(msgspec.Struct, frozen=True):

@@ -27,7 +27,7 @@ from aui_tui.model.points import by_harm, gain
 from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report.formats import ExportOptions, HostResult, Refusal
-from aui_tui.report.gates import GateOutcome
+from aui_tui.report.gates import Failure, GateOutcome
 from aui_tui.report.markdown import fenced
 from aui_tui.report.sections import findings, notes
 from aui_tui.text import clean
@@ -299,9 +299,12 @@ def _cases(report: HostReport, outcome: GateOutcome | None) -> Iterator[Case]:
     else:
         yield from _agents(report)
         yield from _checks(card)
+    by_gate: dict[str, list[Failure]] = {}
     for failure in outcome.failures if outcome else ():
-        result = "error" if failure.inconclusive else "failure"
-        yield Case("gates", failure.gate, result, failure.gate, failure.message)
+        by_gate.setdefault(failure.gate, []).append(failure)
+    for gate, failures in by_gate.items():  # a name is one case: of several, build systems show the first
+        result = "error" if all(failure.inconclusive for failure in failures) else "failure"
+        yield Case("gates", gate, result, gate, " ".join(failure.message for failure in failures))
     if outcome is not None and not outcome.failures:
         yield Case("gates", "all")
 

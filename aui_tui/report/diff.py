@@ -276,10 +276,10 @@ def _word(value: object) -> str:
 def _findings_only_in(card: ReportCard, other_card: ReportCard) -> tuple[Evidence, ...]:
     """Return the findings of ``card`` that the scan of ``other_card`` would have found, and did not."""
     unknown = points.unknown(other_card) - (points.unknown(card) & {""})
-    left = Counter(map(_identity, other_card.findings))
+    left = Counter(_identity(finding, other_card.host) for finding in other_card.findings)
     only_here = []
     for finding in card.findings:
-        identity = _identity(finding)
+        identity = _identity(finding, card.host)
         if left[identity]:
             left[identity] -= 1
         elif finding.severity in FINDINGS and not is_note(finding) and finding.fix not in unknown:
@@ -290,9 +290,9 @@ def _findings_only_in(card: ReportCard, other_card: ReportCard) -> tuple[Evidenc
 _LINES: Final = re.compile(r"\blines? \d+(?:(?:, | and )\d+)*")
 
 
-def _identity(finding: Finding) -> tuple[str, str]:
-    """Return what makes a finding the same in two scans: what it says, wherever in a file it was found."""
-    return finding.severity, _LINES.sub("line", finding.text)
+def _identity(finding: Finding, host: str) -> tuple[str, str]:
+    """Return what makes a finding the same in two scans: what it says, on whichever host and line it was found."""
+    return finding.severity, _LINES.sub("line", finding.text.replace(host, "HOST"))
 
 
 def _credit(changes: list[Change], before: ReportCard, after: ReportCard) -> None:

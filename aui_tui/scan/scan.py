@@ -21,6 +21,7 @@ from aui_tui.model.observations import (
     BUSY,
     FILE_PATHS,
     FILE_PROBES,
+    INCONCLUSIVE,
     LIMIT_STATUS,
     READABLE_ENOUGH,
     SERVED,
@@ -542,7 +543,8 @@ class _Scan:
         elif name != "mcp":  # its places are taken where they are asked
             self.files.take(answer, FILE_PATHS[name], self.site)
         is_there = self.robots.kind == "rules" if name == "robots" else self.files.found(name)
-        self._report(exchange, "found" if is_there else "absent")
+        told = exchange.status != 0 and not (exchange.limited or 500 <= exchange.status <= 599)
+        self._report(exchange, "found" if is_there else "absent" if told else INCONCLUSIVE)
         return exchange
 
     async def _robots_of(self, answer: Answer) -> RobotsFacts:

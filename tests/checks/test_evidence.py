@@ -423,3 +423,11 @@ def test_lists_and_counts_read_well() -> None:
     assert joined("abcdef", 5) == "a, b, c, d and 2 more"
     assert out_of(19, 19) == "all 19"
     assert status(999) == "999"
+
+
+@pytest.mark.ci
+@given(observations())
+def test_a_note_stands_behind_the_problems_of_its_weight(seen: Observations) -> None:
+    lines = findings(judge(seen))
+    order = [(SEVERITIES.index(line.severity), is_note(line)) for line in lines]
+    assert order == sorted(order)

@@ -68,6 +68,23 @@ def test_a_port_of_this_machine_is_asked_over_http(tmp_path: Path, name: str) ->
     assert any("speaks plain HTTP" in item["text"] for item in card["evidence"])
 
 
+class NoRules(QuietHandler):
+    """Serves the homepage and fails at robots.txt."""
+
+    def do_GET(self) -> None:
+        code = {"/": 200, "/robots.txt": 500}.get(self.path, 404)
+        self.reply(code, HOME.encode() if code == 200 else b"")
+
+
+@pytest.mark.ci
+def test_progress_does_not_call_a_file_absent_that_was_not_read(tmp_path: Path) -> None:
+    with listening(NoRules) as server:
+        done = aui(tmp_path, "scan", f"localhost:{server.server_port}")
+    assert "robots.txt: 500 inconclusive" in done.err
+    assert "robots.txt: 500 absent" not in done.err
+    assert "llms.txt: 404 absent" in done.err
+
+
 class Crowded(QuietHandler):
     """Speaks plain HTTP, and breaks off every third TLS handshake without a word."""
 

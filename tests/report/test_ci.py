@@ -295,3 +295,14 @@ def test_the_words_of_a_badge_can_be_read() -> None:
     assert set(COLOURS) == set(GRADES)
     for colour in (*COLOURS.values(), UNKNOWN, "#333a42"):
         assert 1.05 / (light(colour) + 0.05) > 5
+
+
+def test_a_gate_is_one_case_however_many_fail_it() -> None:
+    outcome = check(WALLED, Gates.of(must_block="gptbot,ccbot,claudebot,bytespider", must_serve="claude,chatgpt"))
+    gates = [failure.gate for failure in outcome.failures]
+    assert len(gates) > len(set(gates)), "several fail one gate"
+    written = [HostResult(HostReport(card=WALLED), outcome=outcome)]
+    suite = ElementTree.fromstring("".join(write_cards("junit", written)))
+    cases = [(case.get("classname"), case.get("name")) for case in suite.iter("testcase")]
+    assert len(cases) == len(set(cases))
+    assert all(failure.message in ElementTree.tostring(suite, encoding="unicode") for failure in outcome.failures)

@@ -208,3 +208,12 @@ def test_tasks_settle_what_no_scan_without_a_browser_knows() -> None:
     after = replace(before, matrix={**before.matrix, "chatgpt_agent": "allowed"})
     (change,) = diff(before, after).changes
     assert change.words() == "ChatGPT agent: not asked; needs a browser (--tasks) → in"
+
+
+def test_two_hosts_with_the_same_findings_differ_in_none() -> None:
+    one = grade_card(situations.plain())
+    other = grade_card(replace(situations.plain(), host="other.example", origin="https://other.example"))
+    assert one.host != other.host
+    assert [line.text for line in one.evidence] != [line.text for line in other.evidence]
+    found = diff(one, other)
+    assert (found.new, found.resolved) == ((), ())

@@ -186,6 +186,7 @@ async def test_a_click_on_a_key_does_what_the_key_does() -> None:
         bar = pilot.app.screen.query_one("#keys", KeyBar)
         await pilot.click(bar, offset=(bar.render().plain.index("Overview"), 0))
         await until(lambda: isinstance(pilot.app.screen, OverviewScreen))
+        await settle(pilot)  # a bar has its place only after the first layout
         bar = pilot.app.screen.query_one("#keys", KeyBar)
         await pilot.click(bar, offset=(bar.render().plain.index("Back"), 0))
         await until(lambda: isinstance(pilot.app.screen, IndexScreen))
