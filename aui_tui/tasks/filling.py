@@ -290,7 +290,7 @@ async def _judge(visit: Visit, outline: Outline, form: Form) -> TaskResult:
         visit.step("looked", unnamed[0], note="a control without a name", mark="stuck", outline=outline)
         reason = "form-unnamed" if len(unnamed) < total else "form-nameless"
         return await visit.blame(reason, unnamed[0], facts, url=form.url)
-    in_form = form.key >= 0 and not form.controls[0].node.framed
+    in_form = form.key >= 0 and form.controls[0].about["reached"]
     custom = str(await visit.page.inspect("custom", str(form.key)) or "") if in_form else ""
     written = visit.page.fence.writes
     await visit.page.fence.shut()
@@ -316,7 +316,8 @@ async def _forms(page: Page, outline: Outline) -> list[Form]:
     fields = [node for node in outline.nodes if node.role in FIELDS | {"slider"} and node.ref and not node.disabled]
     fields += [node for node in outline.of("button") if node.ref and not node.disabled][:MOST]  # one may take a file
     abouts = await asyncio.gather(*(page.ask(node, "control") for node in fields))
-    for node, about in zip(fields, abouts, strict=True):
+    for node, answer in zip(fields, abouts, strict=True):
+        about = answer or await page.ask(node, "control")  # a busy machine may be late
         if node.role == "button" and (about or {}).get("type") != "file":
             continue
         if about and about["visible"] and not TRAP.search(node.name):

@@ -159,9 +159,14 @@ async def _list_by_mouse(visit: Visit) -> str:
         fresh = (node for node in shown.nodes if node.ref and node.ref not in had and (node.text or node.name))
         return [node for node in fresh if not ACTIONABLE & {node.role, *node.path} and not node.framed]
 
-    pointed = await by_pointing(visit, "list", lambda shown: len(entries(shown)) >= FAKES)
-    if not pointed:
-        return ""
+    other = {visit.place(node.url) for node in items(visit, outline, main=False)}
+
+    def leads(shown: Outline) -> bool:
+        return not other and bool(items(visit, shown, main=False))
+
+    pointed = await by_pointing(visit, "list", lambda shown: len(entries(shown)) > 1 or leads(shown))
+    if not pointed or leads(await visit.page.look(whole=False)):
+        return pointed
     try:
         pressed = await visit.page.tried(entries(await visit.page.look(whole=False))[0], shut=True)
     except (Untouched, IndexError):

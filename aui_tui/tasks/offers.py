@@ -28,6 +28,7 @@ from aui_tui.tasks.vocabulary import (
     SHOP,
     SOLD_OUT,
     TAKE,
+    TAKE_LAST,
     UNREAD_PRICE,
     acts,
     unrolled,
@@ -238,7 +239,7 @@ def _fake(outline: Outline, main: Sequence[Node], *, declared: bool) -> Node | N
     """Return what says that it adds or books, and is no link or button of the accessibility tree."""
     hidden = [node for node in outline.dom_only if node.role in CONTROLS and TAKE.search(node.name)]
     said = _plain_labels(main)
-    first = [node for node, label in said if TAKE.match(label)]
+    first = [node for node, label in said if TAKE.match(label) or TAKE_LAST.search(label)]
     cart = [node for node, label in said if TAKE.search(label) and CART.search(label)]
     later = [node for node, label in said if declared and len(label.split()) <= MAX_LABEL_WORDS and TAKE.search(label)]
     labels = _plain_labels(_beside(outline, main))
@@ -434,12 +435,17 @@ async def _changing_the_cart(visit: Visit, outline: Outline) -> Node | None:
 
 
 async def _by_mouse(visit: Visit, outline: Outline) -> str:
-    """Return the tag of what is no control and stands beside a price, where a mouse on it changes a cart."""
+    """Return the tag of what is no control and stands beside a price, where a mouse on it changes a cart or orders."""
     before = _carts(await visit.here(outline.url))
+    held = visit.page.fence.held
+    judged = len(held)
 
     def adds(shown: Outline) -> bool:
+        nonlocal judged
         fresh = [said for said in _carts(shown) if said not in before]
-        return any(map(str.isdigit, "".join(fresh)))
+        orders = any(one.document and one.own and acts(one.url) for one in held[judged:])
+        judged = len(held)
+        return orders or any(map(str.isdigit, "".join(fresh)))
 
     pressed = await by_pointing(visit, "priced", adds, PRICE.pattern)
     await visit.here(outline.url)

@@ -76,6 +76,7 @@ SHARED: Final = {
     "BOXED": "boxed",
     "BESIDE": "beside",
     "SERVES": "serves",
+    "HOVERED": "hovered",
 }
 """Words that stand for a question in another."""
 

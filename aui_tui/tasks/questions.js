@@ -1,7 +1,7 @@
 // Questions to a page. Elements are chosen by role and name beforehand; these functions only ask about one of them,
 // or explain afterwards what an agent could not see. A line `//: name` begins a function. HIT, REACTS, HOVERS, OPERATED,
 // SPOKEN, LABELLED, TICKS, DEEP, BOXED, BESIDE and SERVES stand for `hit`, `reaction` and the functions of their names,
-// MARKED for whether the markup calls something a search.
+// HOVERED and MARKED for `hovered` and whether the markup calls something a search.
 
 //: hit  Would a click at the centre of the first visible box reach the element? null: no box is in sight.
 element => {
@@ -93,7 +93,7 @@ element => {
 //: boxed  Whether an element is drawn like a button or a field: a short text with an edge or a ground of its own.
 element => {
   const style = getComputedStyle(element), box = element.getBoundingClientRect(), around = element.parentElement;
-  if (box.height < 18 || box.height > 120 || element.querySelector("p,ul,ol,table,h1")) return false;
+  if (box.height < 18 || box.height > 120 || [...element.querySelectorAll("p,ul,ol,table,h1")].some(part => part.checkVisibility())) return false;
   if ((element.innerText || element.textContent || "").trim().length >= 40) return false;
   return parseFloat(style.borderTopWidth) > 0 || style.backgroundImage !== "none" ||
     (!/, 0\)$|^transparent/.test(style.backgroundColor) && !!around && style.backgroundColor !== getComputedStyle(around).backgroundColor);
@@ -138,6 +138,15 @@ element => {
 (listeners, element) => {
   const own = listeners(element);
   return ["mouseenter", "mouseover", "pointerenter", "pointerover", "touchmove"].some(kind => element.hasAttribute("on" + kind) || own[kind]);
+}
+
+//: hovered  The selectors of what a style sheet draws in another way, or draws something else beside, while a mouse is over it.
+() => {
+  const sheets = [...document.styleSheets].flatMap(sheet => { try { return [...sheet.cssRules]; } catch { return []; } });
+  const shows = style => ["content", "display", "visibility", "opacity", "clipPath", "maxHeight", "height", "transform"].some(key => style[key]);
+  const found = sheets.filter(rule => rule.selectorText && rule.selectorText.includes(":hover") && rule.style && shows(rule.style))
+    .flatMap(rule => rule.selectorText.split(",").filter(part => part.includes(":hover")).map(part => part.split(":hover")[0].trim()));
+  return found.filter(selector => selector && CSS.supports(`selector(${selector})`)).slice(0, 200);
 }
 
 //: reaction  Whether an element reacts to a mouse, a pen or a finger: by a listener of its own or the hand that it shows.
@@ -279,7 +288,10 @@ async () => {
     return !!said && (above.matches("h2,h3,h4,h5,h6,dt,th,td,label") ? about.test(said) : !/[.!?…。！？]$/.test(said));
   };
   const row = element => element.children.length > 4 && [...element.children].every(part => shown.includes(part) && drawn(part) && !part.children.length && box(part).height <= 80);
-  const found = shown.find(row) || shown.find(element => ["id", "class", "itemprop"].some(key => about.test(element.getAttribute(key) || "")) && [element, ...element.querySelectorAll("*")].some(drawn)) ||
+  // digits as pictures beside a currency
+  const sum = element => element.children.length > 1 && [...element.children].filter(part => shown.includes(part) && drawn(part) && box(part).width <= 40).length > 1 &&
+    /^(?:\p{Sc}|zł|kr|Kč|Ft|lei|CHF|EUR|USD|GBP|円|元|руб)\.?$/u.test(element.textContent.trim());
+  const found = shown.find(row) || (alone && shown.find(sum)) || shown.find(element => ["id", "class", "itemprop"].some(key => about.test(element.getAttribute(key) || "")) && [element, ...element.querySelectorAll("*")].some(drawn)) ||
     (shaped.length === 1 && (alone || ends(shaped[0])) && shaped[0]);
   return found ? `; what is drawn by ${found.cloneNode(false).outerHTML.slice(0, 100)} has no text` : "";
 }
@@ -433,13 +445,7 @@ async () => {
 
 //: control  What an element says of itself as a control of a form. `key` numbers its form, -1 without one.
 element => {
-  const deep = (root, found = []) => {
-    for (const inner of root.querySelectorAll("*")) {
-      if (inner.matches("form,[role=form]")) found.push(inner);
-      if (inner.shadowRoot) deep(inner.shadowRoot, found);
-    }
-    return found;
-  };
+  const deep = DEEP, reached = (() => { try { return element.ownerDocument.defaultView.top.document; } catch { return null; } })();
   const above = node => node.assignedSlot || node.parentNode || node.host;
   let form = element.form;
   for (let up = element; !form && up; up = above(up)) if (up.matches && up.matches("form,[role=form]")) form = up;
@@ -463,7 +469,8 @@ element => {
   return {
     type: (element.type || "").toLowerCase(),
     tag: element.tagName,
-    key: form ? deep(element.ownerDocument).indexOf(form) : -1,
+    key: form ? deep("form,[role=form]", reached || element.ownerDocument).indexOf(form) : -1,
+    reached: !!reached,
     password: !!around.querySelector("input[type=password]"),
     search: !!(form && (form.getAttribute("role") === "search" || form.closest("[role=search],search"))),
     buttons: form
@@ -498,14 +505,7 @@ element => [...element.options]
 
 //: custom  What in the form of that number looks like a control and has no role.
 (getEventListeners, key) => {
-  const deep = (root, found = []) => {
-    for (const inner of root.querySelectorAll("*")) {
-      if (inner.matches("form,[role=form]")) found.push(inner);
-      if (inner.shadowRoot) deep(inner.shadowRoot, found);
-    }
-    return found;
-  };
-  const form = deep(document)[Number(key)];
+  const deep = DEEP, form = deep("form,[role=form]")[Number(key)];
   if (!form) return "";
   const reacts = REACTS, operated = OPERATED, ticks = TICKS, serves = SERVES;
   const fake = [...form.querySelectorAll("div,span,i,b,u,p,li,svg,canvas")].find(inner =>
@@ -562,7 +562,8 @@ least => {
   const unnamed = element => element.matches(control + ",[role=button],[role=link]") && !spoken(element);
   const ticking = element => element.localName === "label" && ticks(element);
   const free = element => shown(element) && (unnamed(element) || ticking(element) || !operated(element));
-  const live = element => reacts(getEventListeners, element) || hovers(getEventListeners, element) || unnamed(element) || ticking(element);
+  const drawn = (HOVERED)().join() || ":not(*)";
+  const live = element => reacts(getEventListeners, element) || hovers(getEventListeners, element) || unnamed(element) || ticking(element) || element.matches(drawn);
   const every = deep("*").filter(element => (element.localName.includes("-") ||
     element.matches("div,span,li,i,b,u,em,strong,p,td,tr,svg,img,figure,article,section,header,nav,footer,h2,h3,h4,dt,dd,label,button,a,[role]")) && free(element));
   const middle = element => [box(element).left + box(element).right, box(element).top + box(element).bottom];
@@ -583,7 +584,7 @@ least => {
   };
   const lists = () => {
     const reacting = every.filter(element => live(element) && text(element) && text(element).length < 60);
-    const folded = deep("ul,ol,div").filter(list => away(list) && list.children.length > 2 && !list.querySelector(control) &&
+    const folded = deep("ul,ol,div").filter(list => away(list) && list.children.length > 1 && !list.querySelector(control) &&
       new Set([...list.children].map(row => row.tagName + row.className)).size === 1);
     return [...new Set([...reacting, ...unfolding(folded, element => box(element).height < 120), ...every.filter(boxed)])];
   };
@@ -603,13 +604,14 @@ least => {
     const open = [...new Set([...around, ...every])].filter(element => box(element).height < 600 && !element.querySelector("main,h1"));
     return ranked(new Map(open.map(element => [element, looks(element) + (tells(element) ? 0 : 5)])), 9);
   };
-  // an icon, a sign or a box in the smallest part of the page that has a price
+  // an icon, a sign, a box or a short text in the smallest part of the page that has a price
   const priced = () => {
     const price = new RegExp(about), small = element => icon(element) || /^[+＋⊕➕]$/.test(text(element)) || boxed(element) || (!text(element) && box(element).height <= 120 && box(element).width <= 300);
     const part = element => { let up = element; while (up && !price.test(up.textContent)) up = up.parentElement; return up; };
     const close = element => { const up = part(element); return !!up && !up.matches("body,html") && text(up).length < 200; };
-    return ranked(new Map(every.filter(element => small(element) && !price.test(text(element)) && !element.closest("nav,header,footer") && close(element))
-      .map(element => [element, live(element) ? 0 : 1])), 9);
+    const plain = element => !element.children.length && !!text(element) && text(element).length < 40 && !element.matches("h1,h2,h3,h4");
+    return ranked(new Map(every.filter(element => (small(element) || plain(element)) && !price.test(text(element)) && !element.closest("nav,header,footer") && close(element))
+      .map(element => [element, live(element) ? 0 : small(element) ? 1 : 2])), 9);
   };
   const kinds = {
     row: rows,
