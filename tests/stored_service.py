@@ -8,42 +8,38 @@ from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import msgspec
+from msgspec.structs import replace
 
 from aui_tui.errors import InvalidHost, NeverScanned, RateLimited
 from aui_tui.model.card import ReportCard, stamp
 from aui_tui.model.listing import IndexView
 from aui_tui.model.observations import Progress, no_progress
 from aui_tui.model.options import ORDINARY, ScanOptions
-from aui_tui.model.points import Standing
 from aui_tui.model.query import Query
 from aui_tui.model.quota import Quota
 from aui_tui.model.report import HostReport
 from aui_tui.model.tasks import TaskProgress
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.service.publication import Publication
-from tests.cards import DEAD, SAMPLES, WALLED, estimate
+from tests.cards import DEAD, SAMPLES, WALLED
 
 LIMIT = 10
 
 
 def many(count: int) -> list[ReportCard]:
     """Return ``count`` cards of hosts ``h00000.example`` and on, scores and stances going round."""
-    made = []
-    for number in range(count):
-        host = f"h{number:05d}.example"
-        made.append(
-            msgspec.structs.replace(
-                WALLED,
-                host=host,
-                input_host=host,
-                name=f"Host {number}",
-                score=number % 101,
-                stance=STANCES[number % 3],
-                category=CATEGORIES[number % len(CATEGORIES)],
-            )
+    return [
+        replace(
+            WALLED,
+            host=f"h{number:05d}.example",
+            input_host=f"h{number:05d}.example",
+            name=f"Host {number}",
+            score=number % 101,
+            stance=STANCES[number % 3],
+            category=CATEGORIES[number % len(CATEGORIES)],
         )
-    return made
+        for number in range(count)
+    ]
 
 
 class StoredService(Publication):
@@ -84,9 +80,6 @@ class StoredService(Publication):
         self._called("site", host)
         return await super().site(host, method=method, at=at)
 
-    async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
-        return estimate((await self.site(host, method=method, at=at)).card, fixes)
-
     async def scan(
         self,
         url: str,
@@ -107,7 +100,7 @@ class StoredService(Publication):
         try:
             card = self.store.get(url).card
         except NeverScanned:
-            card = msgspec.structs.replace(WALLED, host=url, input_host=url, scanned_at=stamp(time.time()))
+            card = replace(WALLED, host=url, input_host=url, scanned_at=stamp(time.time()))
             self.store.put(card)
         return HostReport(card=card, source="scan")
 

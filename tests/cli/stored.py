@@ -5,28 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-import msgspec
+from msgspec.structs import replace
 
-from aui_tui.model.card import Recommendation, ReportCard
+from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import Observations
 from aui_tui.service.local import LocalService
-from tests.cards import DEAD, RICH_OPEN, WALLED
+from tests.cards import DEAD, RICH_OPEN, WALLED, WALLED_SITE
 from tests.scan import situations
 
-EARLIER = msgspec.structs.replace(
-    WALLED,
-    scanned_at="2026-11-12T08:00:00.000Z",
-    score=36,
-    pillars={"works": None, "welcome": 9, "built": 9},
-    jsonld=0,
-    recommendations=(
-        *WALLED.recommendations,
-        Recommendation("jsonld", "Built", 3, "Add JSON-LD", "Describe it.", "{}"),
-    ),
+EARLIER, _ = situations.graded(
+    WALLED.host,
+    replace(WALLED_SITE, page=replace(WALLED_SITE.page, jsonld=0)),
+    "2026-11-12T08:00:00.000Z",
+    name=WALLED.name,
+    category=WALLED.category,
 )
 """The walled shop a week before, six points lower."""
 CARDS = (EARLIER, RICH_OPEN, WALLED, DEAD)
-
 
 SEEN = (
     situations.graded("seen.example", situations.half_open()),

@@ -28,6 +28,8 @@ from aui_tui.model.query import Field, Query, Term, fields
 from aui_tui.model.vocabulary import (
     CATEGORIES,
     FIXES,
+    GRADES,
+    NO_GRADE,
     STANCES,
 )
 from aui_tui.tui.columns import CHOICES, RANKED, cell
@@ -228,7 +230,8 @@ def test_a_figure_counts_the_hosts_that_it_opens(many: list[ReportCard], line: s
         facets, figures = store.index(query).facets, store.overview(query)
         assert facets.stance == {stance: opened(f"stance:{stance}") for stance in STANCES}
         assert facets.category == {name: opened(f'category:"{name}"') for name in CATEGORIES}
-        assert figures.hosts == sum(figures.grades.values()) == len(store.index(query).ranked)
+        assert figures.hosts == len(store.index(query).ranked)
+        assert figures.grades == {grade: opened(f"grade:{grade}") for grade in GRADES}
         assert sum(sum(row.values()) for row in figures.stances.values()) == figures.hosts
         for edge, number in figures.refusing.items():
             assert not edge or number == opened(f'edge:="{edge}" agent:any=refused,challenged')
@@ -260,12 +263,13 @@ def test_rows_carry_summary_and_competition_rank(many: list[ReportCard]) -> None
     many = unique(many)
     with reports(many) as store:
         view = store.index(Query())
-        scores = sorted((card.score for card in many if not card.unreachable), reverse=True)
+        unranked = {card.host for card in many if card.unreachable or card.grade == NO_GRADE}
+        scores = sorted((card.score for card in many if card.host not in unranked), reverse=True)
         by_host = {card.host: card for card in many}
         for row in (*view.ranked[:], *view.unreachable[:]):
             card = by_host[row.summary.host]
             assert row.summary == card.summary()
-            assert row.rank == (0 if card.unreachable else scores.index(card.score) + 1)
+            assert row.rank == (0 if card.host in unranked else scores.index(card.score) + 1)
             assert (row.method, row.edge, row.change, row.scans) == (card.method, card.edge, None, 1)
             assert row.live == tuple(access.status for access in card.agent_access.values())
             assert store.get(card.host).card == card

@@ -9,26 +9,30 @@ from hypothesis import given, settings
 from msgspec.structs import replace
 
 from aui_tui.checks.scoring import apply, grade_card
-from aui_tui.model.card import AgentAccess, Evidence, ReportCard, Semantic
+from aui_tui.model.card import Evidence, ReportCard
 from aui_tui.model.codec import decode_card, encode_card
-from aui_tui.model.methods import METHODS, V01, V02
-from aui_tui.model.observations import Observations
+from aui_tui.model.methods import METHODS
+from aui_tui.model.observations import Exchange, FileFacts, Landmarks, Observations
 from aui_tui.report.diff import diff
-from tests.cards import RICH_OPEN, WALLED, cards, sums
+from tests.cards import RICH_OPEN, WALLED, cards
+from tests.scan import situations
 from tests.strategies import observations
 
-SERVED = AgentAccess(200, False, "Shop")
-REFUSED = AgentAccess(403, False, "")
-FULL = {"wba": 24, "robots": 16, "signal": 10, "ssr": 9, "landmarks": 6, "jsonld": 5, "llms": 5, "front-door": 15}
+DONE = situations.open_rich()
 
 
-def card(components: dict[str, int] | None = None, stance: str = "Open", **fields: Any) -> ReportCard:
-    """Return the v0.1 sample with other points and fields."""
-    return replace(RICH_OPEN, **sums(V01, {**FULL, **(components or {})}, stance), **fields)
+def card(**changes: Any) -> ReportCard:
+    """Return the v0.1 card of a site with every point, but for ``changes`` of what was seen."""
+    return grade_card(replace(DONE, **changes), "v0.1")
 
 
-def refusing(*names: str) -> dict[str, AgentAccess]:
-    return {name: REFUSED if name in names else SERVED for name in RICH_OPEN.agent_access}
+def answers(refused: tuple[str, ...], silent: tuple[str, ...] = ()) -> tuple[Exchange, ...]:
+    """Return the answers of a site that refuses the agents in the slots ``refused`` and answers none in ``silent``."""
+
+    def agent(slot: str) -> Exchange:
+        return situations.silent(slot) if slot in silent else situations.probe(slot, 403 if slot in refused else 200)
+
+    return situations.site(agents=agent, files=DONE.files).exchanges
 
 
 def words(before: ReportCard, after: ReportCard) -> list[str]:
@@ -67,9 +71,7 @@ def test_the_points_of_the_changes_are_the_points_of_the_score(seen: Observation
 
 
 def test_a_fix_reads_as_the_sentence_that_people_say() -> None:
-    before = card({"wba": 18}, "Selective", agent_access=refusing("Claude-User"), live_served=3)
-    before = replace(before, matrix={**before.matrix, "claude": "blocked"})
-    after = card(agent_access=refusing())
+    before, after = card(exchanges=answers(refused=("agent_02",))), card()
     assert words(before, after) == [
         "Access: 34 → 40",
         "Claude: refused → in, +6 Access",
@@ -80,51 +82,60 @@ def test_a_fix_reads_as_the_sentence_that_people_say() -> None:
 
 
 def test_points_that_do_not_divide_stand_on_the_count() -> None:
-    names = ("ChatGPT-User", "Claude-User", "Google-Agent")
-    before = replace(
-        WALLED,
-        **sums(V02, {**dict.fromkeys(FULL, 0), "wba": 3}, "Selective"),
-        agent_access=refusing(*names),
-        live_served=1,
-        matrix={**WALLED.matrix, "chatgpt": "blocked", "claude": "blocked", "gemini": "blocked"},
-    )
-    earned = {**dict.fromkeys(FULL, 0), "wba": 10}
-    after = replace(
-        before,
-        **sums(V02, earned, "Selective"),
-        agent_access=refusing(),
-        matrix={**before.matrix, "chatgpt": "allowed", "claude": "allowed", "gemini": "allowed"},
-        live_served=4,
-    )
+    before = grade_card(replace(DONE, exchanges=answers(refused=("agent_01", "agent_02", "agent_03"))), "v0.2")
+    after = grade_card(replace(DONE, exchanges=answers(refused=(), silent=("agent_03",))), "v0.2")
     found = words(before, after)
-    assert "Agents served: 1 → 4, +7 Welcome" in found
+    assert "Agents served: 1 → 3, +9 Welcome" in found
     assert "Claude: refused → in" in found
 
 
 @pytest.mark.parametrize(
-    ("component", "low", "fields", "sentence"),
+    ("changes", "points", "sentence"),
     [
-        ("llms", 0, {"files": ()}, "llms.txt: missing → found, +5 Surface"),
-        ("jsonld", 0, {"jsonld": 0}, "JSON-LD blocks: 0 → 11, +5 Surface"),
-        ("signal", 0, {"content_signal": False}, "Content-Signal line: no → yes, +10 Consent"),
-        ("ssr", 0, {"noscript_shell": True}, "Empty without scripts: yes → no, +9 Surface"),
-        ("landmarks", 4, {"semantic": Semantic(0, 2, 40, 2)}, "main landmarks: 0 → 1, +2 Surface"),
-        ("robots", 15, {"agents_disallowed": 1}, "Agents disallowed by robots.txt: 1 → 0, +1 Access"),
-        ("front-door", 0, {}, "MCP card or shop manifest: 0 of 15 points → 15 of 15 points, +15 Protocols"),
-        ("signal", 5, {}, "Content-Signal: 5 of 10 points → 10 of 10 points, +5 Consent"),
+        ({"files": FileFacts(ucp=True)}, 5, "llms.txt: missing → found, +5 Surface"),
+        ({"page": replace(DONE.page, jsonld=0)}, 5, "JSON-LD blocks: 0 → 2, +5 Surface"),
+        ({"robots": situations.rules()}, 10, "Content-Signal line: no → yes, +10 Consent"),
+        (
+            {"page": replace(DONE.page, readable=12, noscript_shell=True)},
+            9,
+            "Empty without scripts: yes → no, +9 Surface",
+        ),
+        (
+            {"page": replace(DONE.page, semantic=Landmarks(main=0, nav=2, aria=9, forms=1))},
+            2,
+            "main landmarks: 0 → 1, +2 Surface",
+        ),
+        (
+            {
+                "robots": situations.rules(
+                    {"Devin": ("blocked", 2, "Disallow: /")}, signal=DONE.robots.signal, signal_line=7
+                )
+            },
+            1,
+            "Agents disallowed by robots.txt: 1 → 0, +1 Access",
+        ),
+        (
+            {"files": FileFacts(llms=True)},
+            15,
+            "MCP card or shop manifest: 0 of 15 points → 15 of 15 points, +15 Protocols",
+        ),
+        (
+            {"robots": replace(DONE.robots, signal="ai-input=no")},
+            5,
+            "Content-Signal: 5 of 10 points → 10 of 10 points, +5 Consent",
+        ),
     ],
 )
-def test_each_component_names_its_cause(component: str, low: int, fields: dict[str, Any], sentence: str) -> None:
-    before, after = card({component: low}, **fields), card()
+def test_each_component_names_its_cause(changes: dict[str, Any], points: int, sentence: str) -> None:
+    before, after = card(**changes), card()
     assert sentence in words(before, after)
-    turned = words(after, before)
-    assert any(f"-{FULL[component] - low} " in line for line in turned)
+    assert any(f"-{points} " in line for line in words(after, before))
 
 
 def test_new_and_resolved_findings_are_kept_apart() -> None:
     one, two, three = (Evidence("critical", f"finding {number}") for number in (1, 2, 3))
     good = Evidence("good", "fine")
-    found = diff(card(evidence=(one, two, two)), card(evidence=(two, three, good)))
+    found = diff(replace(WALLED, evidence=(one, two, two)), replace(WALLED, evidence=(two, three, good)))
     assert found.resolved == (one, two)
     assert found.new == (three,)
 
@@ -143,6 +154,6 @@ def test_what_limits_the_comparison_is_said() -> None:
 
 
 def test_no_answer_is_neither_better_nor_worse() -> None:
-    silent = {**refusing(), "Claude-User": AgentAccess(0, False, "")}
-    change = diff(card(agent_access=refusing()), card(agent_access=silent)).changes[0]
-    assert (change.words(), change.direction) == ("Answer to Claude-User: 200 → no answer", 0)
+    found = diff(card(), card(exchanges=answers(refused=(), silent=("agent_02",))))
+    directions = {change.words(): change.direction for change in found.changes}
+    assert directions["Claude: in → unclear"] == directions["Answer to Claude-User: 200 → no answer"] == 0

@@ -83,7 +83,7 @@ def test_values_of_every_kind() -> None:
     assert (first["files"], second["files"]) == ("llms.txt ai-plugin.json", "")
     assert (first["matrix.claude"], first["pillars.access"], first["pillars.works"]) == ("allowed", "40", "")
     assert first["agent_access.Claude-User.status"] == "200"
-    assert first["evidence"].splitlines()[0] == "warn: 1 of 2 forms has a control without a label."
+    assert first["evidence"].splitlines()[-1] == "good: shop.example/llms.txt tells agents where to start."
     assert second["recommendations"].splitlines()[0] == "12 Welcome wba: Verify agents instead of blocking them"
     assert first["human_title"] == "'=Shop | Home"
     assert (second["detail.door"], second["provisional"], second["task_runs"]) == ("0", "true", "[]")

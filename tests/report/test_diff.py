@@ -14,27 +14,24 @@ from aui_tui.cli.cardview import in_order
 from aui_tui.cli.terminal import Paint
 from aui_tui.model import labels
 from aui_tui.model.card import AgentAccess, Evidence
-from aui_tui.model.methods import V02
+from aui_tui.model.observations import FileFacts
 from aui_tui.report.diff import FORMATS, Diff, diff, write
-from tests.cards import RICH_OPEN, WALLED, sums
+from tests.cards import RICH_OPEN, WALLED, WALLED_SITE
 from tests.report.hostile import PAYLOADS, hostile
 from tests.scan import situations
 
-SERVED = AgentAccess(200, False, "Tickets")
-AFTER = replace(
-    WALLED,
-    **sums(
-        V02,
-        {"wba": 12, "robots": 9, "signal": 0, "ssr": 5, "landmarks": 4, "jsonld": 3, "llms": 3, "front-door": 0},
-        "Open",
+AFTER, _ = situations.graded(
+    WALLED.host,
+    replace(
+        WALLED_SITE,
+        exchanges=situations.site(WALLED_SITE.exchanges[0], robots_status=404, files=FileFacts(llms=True)).exchanges,
+        files=FileFacts(llms=True),
+        edge="wall-z server-q",
+        page=replace(WALLED_SITE.page, jsonld_broken=1),
     ),
-    scanned_at="2026-11-21T10:00:00.000Z",
-    edge="wall-z server-q",
-    agent_access=dict.fromkeys(WALLED.agent_access, SERVED),
-    matrix={**WALLED.matrix, **dict.fromkeys(("chatgpt", "claude", "gemini", "perplexity"), "allowed")},
-    live_served=4,
-    files=("llms.txt",),
-    evidence=(Evidence("warn", "A form has no label."), *WALLED.evidence[3:]),
+    "2026-11-21T10:00:00.000Z",
+    name=WALLED.name,
+    category=WALLED.category,
 )
 MOVED = diff(WALLED, AFTER)
 
@@ -88,12 +85,14 @@ def test_a_diff_as_text_lists_what_is_better_and_worse() -> None:
         "  Served by: wall-z -> wall-z server-q",
         "",
         "Resolved findings",
-        "✓ critical: ChatGPT got a challenge page (403); a browser got the homepage.",
-        "✓ critical: Claude got a challenge page (403); a browser got the homepage.",
-        "✓ warn: Google agent gave no answer in 12 s: inconclusive.",
+        "✓ critical: AI agents are shut out: ChatGPT, Claude and Perplexity get a Cloudflare challenge page",
+        "  (403, known by “Just a moment...”) while a browser gets the homepage (200). No robots.txt of",
+        "  tickets.example keeps them out. Users who send an agent see an error.",
+        "✓ warn: There is no tickets.example/llms.txt to tell an agent where to start.",
         "",
         "New findings",
-        "✗ warn: A form has no label.",
+        "✗ warn: 1 of 2 JSON-LD blocks on the homepage cannot be parsed, so an agent gets nothing from what",
+        "  they say, and parsers that stop at the first fault, such as extruct, get nothing of the others.",
     ]
 
 
@@ -120,8 +119,8 @@ def test_a_diff_as_json_holds_both_cards_and_every_change() -> None:
         "pillar": "Built",
         "text": "llms.txt: missing → found, +3 Built",
     }
-    assert [item["text"] for item in found["new"]] == ["A form has no label."]
-    assert len(found["resolved"]) == 3
+    assert [item["text"][:27] for item in found["new"]] == ["1 of 2 JSON-LD blocks on th"]
+    assert len(found["resolved"]) == 2
 
 
 def test_a_diff_as_markdown_is_one_comment_that_can_be_found_again() -> None:

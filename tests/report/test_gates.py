@@ -15,12 +15,12 @@ from aui_tui.checks.judge import judge
 from aui_tui.checks.scoring import grade_card, ledger
 from aui_tui.errors import BadValue
 from aui_tui.model import points
-from aui_tui.model.card import AgentAccess, Evidence, ReportCard
-from aui_tui.model.methods import METHODS, V01
+from aui_tui.model.card import Evidence, ReportCard
+from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import INCONCLUSIVE as SILENT
 from aui_tui.model.observations import Exchange, Observations
 from aui_tui.report.gates import FAILED, INCONCLUSIVE, PASSED, GateOutcome, Gates, check, worst
-from tests.cards import DEAD, RICH_OPEN, WALLED, sums, with_conclusive
+from tests.cards import DEAD, OPEN_SITE, RICH_OPEN, WALLED
 from tests.scan import situations
 from tests.strategies import observations
 
@@ -30,18 +30,11 @@ def verdict(card: ReportCard, baseline: ReportCard | None = None, **gates: Any) 
     return outcome.exit_code, [failure.message for failure in outcome.failures]
 
 
-def half_silent(score_with: int = 24) -> ReportCard:
+def half_silent() -> ReportCard:
     """Return the open card with two agents served and two that gave no answer."""
-    earned = {"wba": score_with, "robots": 16, "signal": 10, "ssr": 9, "landmarks": 4, "jsonld": 5, "llms": 5}
-    served, silent = AgentAccess(200, False, ""), AgentAccess(0, False, "")
-    card = replace(
-        RICH_OPEN,
-        **sums(V01, {**earned, "front-door": 5}, "Selective"),
-        agent_access=dict(zip(RICH_OPEN.agent_access, (served, served, silent, silent), strict=True)),
-        live_served=2,
-        matrix={**RICH_OPEN.matrix, "gemini": "untested", "perplexity": "untested"},
-    )
-    return with_conclusive(card, 2)
+    silent = {slot: situations.silent(slot) for slot in ("agent_03", "agent_04")}
+    exchanges = tuple(silent.get(one.name, one) for one in OPEN_SITE.exchanges)
+    return grade_card(replace(OPEN_SITE, exchanges=exchanges), "v0.1")
 
 
 def test_without_gates_all_pass_but_a_host_that_did_not_answer() -> None:
@@ -168,7 +161,8 @@ def test_a_finding_of_the_severity_or_worse_fails() -> None:
     code, messages = verdict(RICH_OPEN, fail_on="warn")
     assert code == FAILED
     assert messages[0].startswith("1 finding of severity critical or warn; the first: 1 of 2 forms")
-    assert check(WALLED, Gates.of(fail_on="critical")).failures[0].by == 2
+    twice = replace(WALLED, evidence=WALLED.evidence[:1] * 2)
+    assert check(twice, Gates.of(fail_on="critical")).failures[0].by == 2
 
 
 def test_limits_of_the_test_and_facts_without_points_are_notes() -> None:
@@ -333,20 +327,19 @@ def test_evidence_that_is_good_is_no_finding() -> None:
 
 
 def test_what_must_be_kept_out_is_judged_by_its_answer_or_by_robots_txt() -> None:
-    policies = RICH_OPEN.crawler_policy
-    told = replace(RICH_OPEN, crawler_policy=policies | {"GPTBot": "blocked"})
+    told = replace(RICH_OPEN, crawler_policy=RICH_OPEN.crawler_policy | {"CCBot": "allowed"})
     assert verdict(told, must_block="gptbot") == (PASSED, [])
     assert verdict(told, must_block="gptbot,ccbot") == (
         FAILED,
         ["robots.txt does not disallow CCBot, and it was not asked."],
     )
-    unnamed = replace(RICH_OPEN, wildcard_block=True, crawler_policy=policies | {"CCBot": "unlisted"})
+    unnamed = replace(RICH_OPEN, wildcard_block=True, crawler_policy=RICH_OPEN.crawler_policy | {"CCBot": "unlisted"})
     assert verdict(unnamed, must_block="ccbot") == (PASSED, [])
     assert verdict(WALLED, must_block="claude") == (PASSED, [])
     assert verdict(RICH_OPEN, must_block="claude") == (FAILED, ["Claude: in."])
     assert verdict(WALLED, must_block="gemini")[0] == INCONCLUSIVE
     unknown = replace(RICH_OPEN, robots_status=503)
-    assert verdict(unknown, must_block="gptbot")[0] == INCONCLUSIVE
+    assert verdict(unknown, must_block="claudebot")[0] == INCONCLUSIVE
     with pytest.raises(BadValue, match="both --must-serve and --must-block"):
         Gates.of(must_serve="user", must_block="claude,gptbot")
     with pytest.raises(BadValue):

@@ -78,7 +78,7 @@ def test_chosen_fields_come_in_the_order_they_were_chosen() -> None:
     )
     assert list(chosen) == ["stance", "host", "matrix", "evidence", "semantic", "agent_access"]
     assert chosen["matrix"] == {"claude": "allowed", "chatgpt": "allowed"}
-    assert chosen["evidence"] == [{"t": "warn"}, {"t": "good"}, {"t": "good"}, {"t": "good"}]
+    assert chosen["evidence"] == [{"t": item.t} for item in RICH_OPEN.evidence]
     assert chosen["semantic"] == {"main": 1, "nav": 2, "aria": 40, "forms": 2}
     assert chosen["agent_access"] == {"ChatGPT-User": {"status": 200}}
 

@@ -11,15 +11,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from aui_tui.checks import Site
-from aui_tui.checks import points as points_of
 from aui_tui.checks.judge import judge
 from aui_tui.checks.scoring import Labels, grade_card, site_of, what_if
 from aui_tui.errors import BadValue, Unavailable
 from aui_tui.index.rows import columns_of
-from aui_tui.model.card import ReportCard
-from aui_tui.model.methods import METHODS, V01, V02
-from aui_tui.model.observations import Observations
-from aui_tui.model.points import Standing, by_harm, foresees, gain
+from aui_tui.model.methods import METHODS, V02
+from aui_tui.model.observations import FileFacts, Observations
+from aui_tui.model.points import by_harm, foresees, gain
 from aui_tui.model.registry import registry
 from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import GRADES
@@ -29,14 +27,21 @@ from aui_tui.report.plan import INSERTED, Plan, as_json, members, pieces, readme
 from aui_tui.report.sections import sections
 from aui_tui.scan.robots import parse
 from aui_tui.text import count
-from tests.cards import DEAD, RICH_OPEN, WALLED, cards, estimate, published, sums
+from tests.cards import DEAD_SITE, OPEN_SITE, RICH_OPEN, WALLED, WALLED_SITE, published
 from tests.scan import situations
+from tests.scan.situations import probe, site
 from tests.strategies import observations
 
 
-def plan(card: ReportCard, *, grade: str = "", score: int | None = None, what_if: plans.WhatIf | None = None) -> Plan:
-    reckon = what_if or (lambda fixes: estimate(card, fixes))
-    return plans.plan(card, what_if=reckon, grade=grade, score=score, with_claims=True)
+def plan(seen: Observations, *, grade: str = "", score: int | None = None, method: str = "v0.2") -> Plan:
+    """Return the plan of a site as it was seen, with what only some sites can declare."""
+    return plans.plan(
+        grade_card(seen, method),
+        what_if=lambda fixes: what_if(seen, fixes, METHODS[method]),
+        grade=grade,
+        score=score,
+        with_claims=True,
+    )
 
 
 def seen_plan() -> tuple[plans.Plan, Site]:
@@ -45,46 +50,44 @@ def seen_plan() -> tuple[plans.Plan, Site]:
     return plans.plan_for(HostReport(card=grade_card(seen), observations=seen), score=100)
 
 
-def keys(card: ReportCard, *, grade: str = "", score: int | None = None) -> list[str]:
-    return [step.fix.k for step in plan(card, grade=grade, score=score).steps]
+def keys(seen: Observations, *, more: int) -> list[str]:
+    """Return the fixes that bring a site so many points of the score."""
+    return [step.fix.k for step in plan(seen, score=grade_card(seen).score + more).steps]
 
 
 def test_the_ceiling_of_a_walled_site_is_reckoned_with() -> None:
     assert WALLED.score == 42
-    assert keys(WALLED, score=50) == ["wba"]
-    assert keys(WALLED, grade="D") == ["wba"]
-    found = plan(WALLED, grade="A")
+    assert keys(WALLED_SITE, more=8) == ["wba"]
+    assert [step.fix.k for step in plan(WALLED_SITE, grade="D").steps] == ["wba"]
+    found = plan(WALLED_SITE, grade="A")
     assert [step.fix.k for step in found.steps] == ["wba", "signal", "llms", "front-door"]
     assert [step.score for step in found.steps] == [66, 74, 80, 100]
     assert {step.stance for step in found.steps} == {"Selective"}
 
 
 def test_the_next_grade_is_the_goal_when_none_is_named() -> None:
-    assert plan(WALLED).goal == "grade D"
-    assert plan(RICH_OPEN).goal == "grade A"
-    perfect = replace(RICH_OPEN, **sums(V01, points_of("v0.1"), "Open"))
-    assert plan(perfect).goal == "score 100"
-    assert plan(perfect).reached
-    assert keys(perfect) == []
+    assert plan(WALLED_SITE).goal == "grade D"
+    assert plan(OPEN_SITE, method="v0.1").goal == "grade A"
+    perfect = plan(situations.open_rich(), method="v0.1")
+    assert (perfect.goal, perfect.reached, perfect.steps) == ("score 100", True, ())
 
 
 def test_the_worst_harm_comes_first_until_the_goal_is_reached() -> None:
-    low = {"wba": 12, "robots": 8, "signal": 0, "ssr": 5, "landmarks": 4, "jsonld": 0, "llms": 0, "front-door": 0}
-    card = replace(WALLED, **sums(V02, low, "Selective"), live_served=3)
-    assert keys(card, score=card.score + 1) == ["robots"]
-    assert keys(card, score=card.score + 8) == ["robots", "signal"]
-    assert keys(card, score=card.score + 20) == ["robots", "signal", "llms", "jsonld"]
+    seen = replace(situations.robots_one(), page=replace(situations.RICH_PAGE, jsonld=0))
+    assert keys(seen, more=1) == ["robots"]
+    assert keys(seen, more=8) == ["robots", "signal"]
+    assert keys(seen, more=20) == ["robots", "signal", "llms", "jsonld"]
 
 
 def test_a_goal_that_is_reached_needs_no_step() -> None:
-    found = plan(RICH_OPEN, grade="c")
+    found = plan(OPEN_SITE, grade="c", method="v0.1")
     assert (found.steps, found.reached, found.after) == ((), True, (87, "B", "Open"))
     assert words_of(found)[0].endswith("The goal is reached already.")
 
 
 def test_a_goal_out_of_reach_gives_what_helps() -> None:
     shut = replace(WALLED, recommendations=tuple(f for f in WALLED.recommendations if f.k != "wba"))
-    found = plan(shut, grade="A")
+    found = plans.plan(shut, what_if=lambda fixes: what_if(WALLED_SITE, fixes, V02), grade="A", with_claims=True)
     assert not found.reached
     assert found.after[0] == 59
     assert "All steps together: 42 → 59; grade A cannot be reached." in words_of(found)[0]
@@ -124,17 +127,15 @@ def test_a_plan_ends_with_the_fix_that_reaches_the_goal(seen: Observations, meth
     card = grade_card(seen, method)
     if card.unreachable:
         return
-
-    def reckon(fixes: frozenset[str]) -> Standing:
-        return what_if(seen, fixes, METHODS[method])
-
-    found = plan(card, grade=grade, what_if=reckon)
+    found = plan(seen, grade=grade, method=method)
     chosen = [step.fix.k for step in found.steps]
     assert chosen == [fix.k for fix in by_harm(card)][: len(chosen)]
     assert found.reached is (found.after[0] >= found.target)
     assert found.reached or len(chosen) == len(card.recommendations)
+    assert len(words_of(found)) == 1 + len(chosen)
+    assert found.after[0] == (found.steps[-1].score if chosen else card.score)
     if chosen:
-        assert reckon(frozenset(chosen[:-1])).score < found.target
+        assert what_if(seen, chosen[:-1], METHODS[method]).score < found.target
     else:
         assert judge(seen).stance == found.after[2]
 
@@ -143,13 +144,13 @@ def test_a_plan_ends_with_the_fix_that_reaches_the_goal(seen: Observations, meth
 def test_a_plan_without_a_step_names_what_it_leaves_out(left: bool) -> None:
     fixes = tuple(fix for fix in WALLED.recommendations if left and fix.k == "front-door")
     card = replace(WALLED, recommendations=fixes)
-    found = plans.plan(card, what_if=lambda fixes: estimate(WALLED, fixes), score=100)
+    found = plans.plan(card, what_if=lambda fixes: what_if(WALLED_SITE, fixes, V02), score=100)
     assert (found.steps, found.reached, bool(found.claims)) == ((), False, left)
     assert words_of(found)[0].endswith("need AUI_TUI_WITH_CLAIMS=1." if left else " No fix gains points here.")
 
 
 def test_a_plan_claims_nothing_that_the_site_may_lack() -> None:
-    found = plans.plan(WALLED, what_if=lambda fixes: estimate(WALLED, fixes), score=100)
+    found = plans.plan_for(HostReport(card=WALLED, observations=WALLED_SITE), score=100)[0]
     assert "front-door" not in {step.fix.k for step in found.steps}
     assert not found.reached
     assert "WITH_CLAIMS" in words_of(found)[0]
@@ -159,11 +160,15 @@ def test_a_plan_claims_nothing_that_the_site_may_lack() -> None:
 
 
 def test_letting_agents_in_comes_first_whatever_its_points() -> None:
-    assert plan(WALLED, score=100).steps[0].fix.k == "wba"
-    low = {"wba": 9, "signal": 0, "ssr": 0}
-    card = replace(WALLED, **sums(V02, points_of("v0.2") | low, "Selective"), live_served=3)
+    assert plan(WALLED_SITE, score=100).steps[0].fix.k == "wba"
+    seen = site(
+        agents=lambda slot: probe(slot, 403 if slot == "agent_02" else 200),
+        page=replace(situations.RICH_PAGE, readable=12, noscript_shell=True),
+        files=FileFacts(llms=True, ucp=True),
+    )
+    card = grade_card(seen)
     assert max(card.recommendations, key=lambda fix: fix.pts).k != "wba"
-    assert keys(card, score=card.score + 1)[0] == "wba"
+    assert keys(seen, more=1)[0] == "wba"
     assert [fix.k for fix in by_harm(card)][:2] == ["wba", "ssr"]
 
 
@@ -205,41 +210,28 @@ def test_the_files_for_a_site_of_this_machine_are_titled_by_host_and_port() -> N
 
 
 def test_what_the_site_must_have_first_is_the_last_advice() -> None:
-    card = replace(WALLED, **sums(V02, points_of("v0.2") | {"front-door": 0, "llms": 0}, "Open"))
+    card = grade_card(replace(situations.open_rich(), files=FileFacts()))
     assert max(card.recommendations, key=lambda fix: fix.pts).k == "front-door"
     assert [fix.k for fix in by_harm(card)][-1] == "front-door"
     shown = {part.name: part for part in sections(HostReport(card=card))}
     assert "MCP card" not in next(item.text for item in shown["verdict"].items if item.key == "next")
 
 
-@pytest.mark.ci
-@settings(max_examples=20)
-@given(cards(), st.sampled_from(GRADES))
-def test_any_card_has_a_plan(card: ReportCard, grade: str) -> None:
-    if card.unreachable:
-        return
-    found = plan(card, grade=grade)
-    assert len(words_of(found)) == 1 + len(found.steps)
-    assert found.after[0] == (found.steps[-1].score if found.steps else card.score)
-
-
 def test_targets_are_checked() -> None:
     with pytest.raises(BadValue, match="Unknown grade 'E'"):
-        plan(WALLED, grade="E")
+        plan(WALLED_SITE, grade="E")
     with pytest.raises(BadValue, match="from 0 to 100, not 101"):
-        plan(WALLED, score=101)
+        plan(WALLED_SITE, score=101)
     with pytest.raises(BadValue, match="one target"):
-        plan(WALLED, grade="A", score=3)
+        plan(WALLED_SITE, grade="A", score=3)
     with pytest.raises(Unavailable, match=r"gone\.example could not be measured"):
-        plan(DEAD)
+        plan(DEAD_SITE)
 
 
 def test_a_plan_begins_with_the_card_and_numbers_its_fixes() -> None:
-    assert words_of(plan(WALLED, grade="C"))[:2] == [
-        "Now score 42, grade F, Walled; goal grade C.",
-        "Verify agents instead of blocking them, 42 → 66, grade D, Selective: Verify agents instead of blocking them: "
-        "worth 12 points.",
-    ]
+    first, step, *_ = words_of(plan(WALLED_SITE, grade="C"))
+    assert first == "Now score 42, grade F, Walled; goal grade C."
+    assert step.startswith("Verify agents instead of blocking them, 42 → 66, grade D, Selective: ChatGPT, Claude and ")
 
 
 def test_files_are_written_where_they_belong_with_a_text_that_says_so(tmp_path: Path) -> None:
@@ -257,9 +249,10 @@ def test_files_are_written_where_they_belong_with_a_text_that_says_so(tmp_path: 
 
 def test_what_was_seen_gives_whole_files_at_their_paths() -> None:
     seen = situations.robots_all()
-    card = grade_card(seen)
-    found = plan(card, score=100)
-    site = site_of(seen, Labels(name=card.name, public_url="https://shop.example.org", tester="198.51.100.7"))
+    found = plan(seen, score=100)
+    site = site_of(
+        seen, Labels(name=grade_card(seen).name, public_url="https://shop.example.org", tester="198.51.100.7")
+    )
     files = pieces(found, site)
     assert {"llms.txt", ".well-known/mcp.json"} <= set(files) | {"llms.txt"}
     for path in ("llms.txt", ".well-known/mcp.json"):
@@ -281,7 +274,7 @@ def test_a_robots_txt_that_is_written_whole_does_what_it_promises(seen: Observat
     if card.unreachable or not {"robots", "signal"} & {fix.k for fix in card.recommendations}:
         return
     site = site_of(seen, Labels(name=card.name))
-    files = pieces(plan(card, score=100), site)
+    files = pieces(plan(seen, score=100, method=method), site)
     assert ("robots.txt" in files) != any(path.startswith("by-hand/robots") for path in files)
     if "robots.txt" not in files:
         return

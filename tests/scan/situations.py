@@ -216,13 +216,9 @@ def tarpit() -> Observations:
 
 def dead() -> Observations:
     """The name does not resolve."""
-    gone = site(agents=lambda slot: silent(slot, "dns", "the name shop.example does not resolve"))
-    return replace(
-        gone,
-        exchanges=tuple(silent(e.name, "dns", "the name shop.example does not resolve") for e in gone.exchanges),
-        robots=RobotsFacts(kind="unknown"),
-        page=PageFacts(),
-    )
+    seen = site(robots=RobotsFacts(kind="unknown"), page=PageFacts())
+    silence = tuple(silent(one.name, "dns", "the host name does not resolve") for one in seen.exchanges)
+    return replace(seen, exchanges=silence)
 
 
 def down() -> Observations:

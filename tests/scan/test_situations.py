@@ -127,7 +127,7 @@ GOLDEN = (
     ),
     Golden(
         site.dead, "Walled", UNTESTED, (0, 0, 0), (0, 0, 0, 0, 0),
-        "shop.example could not be judged: the name shop.example does not resolve.",
+        "shop.example could not be judged: the host name does not resolve.",
     ),
     Golden(
         site.down, "Walled", "untested untested untested untested untested untested untested untested",

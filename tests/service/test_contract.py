@@ -11,12 +11,13 @@ from pathlib import Path
 import msgspec
 import pytest
 import pytest_asyncio
+from msgspec.structs import replace
 
 from aui_tui.errors import BadValue, InvalidHost, NeverScanned, RateLimited, Unavailable
 from aui_tui.model import codec
 from aui_tui.model.card import ReportCard, stamp
 from aui_tui.model.listing import IndexView, Row
-from aui_tui.model.observations import Exchange, Landmarks, Observations, PageFacts, Progress
+from aui_tui.model.observations import Observations, Progress
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.scan.policy import ScanPolicy
@@ -26,6 +27,7 @@ from aui_tui.service.protocol import Service
 from aui_tui.service.publication import Publication
 from aui_tui.service.remote import open_source
 from tests.cards import DEAD, SAMPLES
+from tests.scan import situations
 from tests.service.serving import serving
 from tests.stored_service import many
 
@@ -202,19 +204,12 @@ class Observed:
         self, target: Target, *, access: ScanPolicy, progress: Progress, keep: object = None
     ) -> Observations:
         self.scans += 1
-        page = PageFacts(title="Any", readable=900, semantic=Landmarks(main=1, nav=1, aria=1))
-        exchanges = tuple(
-            Exchange(name=name, url=str(target.origin), status=200, title="Any")
-            for name in ("browser", "agent_01", "agent_02", "agent_03", "agent_04")
-        )
-        return Observations(
+        return replace(
+            situations.plain(),
             host=target.site,
             input_host=target.input_host,
             origin=str(target.origin),
             scanned_at=stamp(time.time()),
-            elapsed_ms=12,
-            exchanges=exchanges,
-            page=page,
         )
 
 

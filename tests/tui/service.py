@@ -15,18 +15,17 @@ from aui_tui.errors import NeverScanned
 from aui_tui.index.folder import places, prepare
 from aui_tui.model.card import ReportCard, epoch_ms
 from aui_tui.model.listing import IndexView
-from aui_tui.model.methods import grade_of
+from aui_tui.model.methods import capped, grade_of
 from aui_tui.model.observations import BROWSER, FILE_PROBES, ProbeEvent, Progress, no_progress
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.overview import Moves
-from aui_tui.model.points import Standing
+from aui_tui.model.points import Standing, conclusive, percent, stance_of, totals
 from aui_tui.model.query import Query
 from aui_tui.model.quota import Quota
 from aui_tui.model.registry import registry
 from aui_tui.model.report import HostReport
 from aui_tui.model.tasks import TaskProgress
 from aui_tui.service.local import LocalService
-from tests.cards import estimate
 
 from .cards import NOW, make_card
 
@@ -66,7 +65,19 @@ class CardService(LocalService):
         return False  # names under .example cannot be scanned
 
     async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
-        return estimate((await self.site(host, method=method, at=at)).card, fixes)
+        """Return where the site would stand, by adding up its card: what was seen of it is not kept."""
+        card, let_in = (await self.site(host, method=method, at=at)).card, "wba" in fixes
+        got, possible = totals(card)
+        raw = percent(got + sum(fix.pts for fix in card.recommendations if fix.k in fixes), possible)
+        stance = stance_of(
+            served=conclusive(card) if let_in else card.live_served,
+            conclusive=conclusive(card),
+            browser_challenged=card.human_challenged and not let_in,
+            only_offers=card.stance != "Walled",
+            disallowed=0 if "robots" in fixes else card.agents_disallowed,
+        )
+        score = capped(raw, stance)
+        return Standing(score, grade_of(score), stance)
 
     async def scan(
         self,

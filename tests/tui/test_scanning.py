@@ -12,7 +12,6 @@ from textual.content import Content
 
 from aui_tui.errors import InvalidHost, PrivateHost
 from aui_tui.model import labels
-from aui_tui.model.observations import Exchange, Observations
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.query import Query
 from aui_tui.model.report import HostReport
@@ -25,6 +24,7 @@ from aui_tui.tui.screens import index as index_module
 from aui_tui.tui.screens.listparts import empty_text
 from aui_tui.tui.screens.windows import AskScreen
 from aui_tui.tui.state import ListState
+from tests.scan.situations import plain
 
 from .cards import NOW, make_card
 from .service import CardService
@@ -40,14 +40,7 @@ class Remembering(CardService):
 
     async def site(self, host: str, *, method: str = "", at: str = "") -> HostReport:
         found = await super().site(host, method=method, at=at)
-        seen = Observations(
-            host=host,
-            input_host=host,
-            origin=self.origin,
-            scanned_at=found.card.scanned_at,
-            elapsed_ms=1,
-            exchanges=(Exchange(name="browser", url=self.origin + "/", status=200),),
-        )
+        seen = replace(plain(), host=host, input_host=host, origin=self.origin, scanned_at=found.card.scanned_at)
         return replace(found, observations=seen)
 
 
@@ -79,9 +72,7 @@ async def test_marked_hosts_are_scanned_at_the_addresses_they_were_scanned_at() 
     ("origin", "asked"), [("https://shop.example", "shop.example"), ("http://shop.example", "http://shop.example")]
 )
 def test_https_is_asked_by_the_host_alone(origin: str, asked: str) -> None:
-    seen = Observations(
-        host="shop.example", input_host="shop.example", origin=origin, scanned_at="", elapsed_ms=0, exchanges=()
-    )
+    seen = replace(plain(), origin=origin)
     assert labels.address("shop.example", seen) == asked
     assert labels.address("shop.example", None) == "shop.example"
 
