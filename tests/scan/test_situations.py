@@ -18,7 +18,10 @@ UNTESTED = "untested untested untested untested untested untested untested untes
 
 
 class Golden(NamedTuple):
-    """What a situation must give: stance, matrix in order, pillars and score under both methods, first evidence."""
+    """What a situation must give: stance, matrix in order, pillars and score under both methods, evidence.
+
+    ``top`` is the first line of the evidence, ``note`` a later one.
+    """
 
     make: Callable[[], Observations]
     stance: str
@@ -26,6 +29,7 @@ class Golden(NamedTuple):
     v02: tuple[int, int, int]
     v01: tuple[int, int, int, int, int]
     top: str
+    note: str = ""
 
 
 GOLDEN = (
@@ -39,12 +43,17 @@ GOLDEN = (
     Golden(
         site.limited, "Selective", "untested untested untested allowed allowed untested untested untested",
         (12, 12, 71), (24, 0, 20, 0, 75),
+        "shop.example has no MCP server card (/.well-known/mcp.json), no catalogue that names one"
+        " (/.well-known/ai-catalog.json) and no shopping manifest (/.well-known/ucp) with anything in it: agents must"
+        " click through pages as a person does. Add one only if you have such a server or shop.",
         "The site limits everybody: asked alone, the browser was turned away too. So the result of ChatGPT"
         " and Claude (429 Too Many Requests) does not count; a scan with --force and AUI_TUI_PACE=10, one request"
         " every 10 s, may bring a verdict.",
     ),
     Golden(
         site.failing, "Open", LIVE_OPEN, (21, 12, 66), (40, 0, 20, 0, 67),
+        "The site fails at random: 1 of 6 requests for the homepage got a 5xx, from clients that were served at another"
+        " time.",
         "Claude got 502 Bad Gateway at first and the homepage (200) when asked again, alone and after a pause; the"
         " second answer counts.",
     ),
@@ -123,6 +132,8 @@ GOLDEN = (
     Golden(
         site.tarpit, "Selective", "untested allowed allowed untested allowed allowed-robots allowed-robots untested",
         (21, 6, 54), (40, 0, 10, 0, 56),
+        "There is no Content-Signal line in shop.example/robots.txt, so the site does not say whether an agent may"
+        " read it to answer its user.",
         "Google agent is inconclusive and does not count: no answer in 12 s.",
     ),
     Golden(
@@ -152,6 +163,8 @@ GOLDEN = (
     ),
     Golden(
         site.burst, "Open", LIVE_OPEN, (21, 6, 54), (40, 0, 10, 0, 56),
+        "There is no Content-Signal line in shop.example/robots.txt, so the site does not say whether an agent may"
+        " read it to answer its user.",
         "Claude got 429 Too Many Requests at first and the homepage (200) when asked again, alone and after a pause;"
         " the second answer counts.",
     ),
@@ -185,6 +198,7 @@ def test_a_situation_is_judged_as_it_is(golden: Golden) -> None:
     assert (card.pillars["welcome"], card.pillars["built"], card.score) == golden.v02
     assert (*list(old.pillars.values())[:4], old.score) == golden.v01
     assert card.top_evidence == golden.top
+    assert golden.note in ("", *texts(card))
     assert card.evidence == old.evidence
     refused = any(probe.outcome in ("challenged", "refused") or probe.dropped for probe in seen.live)
     said = sum("borrows an agent's name" in text for text in texts(card))
