@@ -11,15 +11,31 @@ from urllib.parse import unquote, urldefrag, urlsplit
 
 from aui_tui.model.observations import GONE
 from aui_tui.model.tasks import TaskResult
+from aui_tui.tasks.lettering import lettering
 from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.page import Closed, Stuck, Untouched
-from aui_tui.tasks.pointing import SHORT, by_control, by_mouse_alone, by_pointing
+from aui_tui.tasks.pointing import SHORT, by_control, by_mouse_alone, by_pointing, lack
 from aui_tui.tasks.reading import covered, drawings
 from aui_tui.tasks.visit import Visit, ended
-from aui_tui.tasks.vocabulary import ABOUT, CONTACT, EMAIL, MAIL, MENU, NEVER, PHONE, POSTAL, REVEAL, SAYS_CONTACT, acts
+from aui_tui.tasks.vocabulary import (
+    ABOUT,
+    CONTACT,
+    EMAIL,
+    MAIL,
+    MENU,
+    NEVER,
+    PHONE,
+    POSTAL,
+    REVEAL,
+    SAYS_CONTACT,
+    WHERE,
+    acts,
+)
 from aui_tui.text import clean
 
 PAGES: Final = 3
+ADDRESS: Final = "E-mail address"
+NUMBER: Final = "Telephone number"
 _CHAT: Final = re.compile(r"https?://(?:wa\.me/|api\.whatsapp\.com/send/?\?phone=)(\+?\d{7,15})")
 _CONTACT_POINT: Final = re.compile(r'"(?:telephone|email)"\s*:\s*"([^"]{5,80})"')
 
@@ -35,6 +51,7 @@ async def contact(visit: Visit) -> TaskResult:
         links = in_menu or await _unfolded(visit) or links
     queue: list[tuple[str, Node | None]] = [(visit.url, None), *((node.url, node) for node in links)]
     reached: Node | None = None
+    drawn: TaskResult | None = None
     failure: Closed | Stuck | None = None
     for url, node in queue[:PAGES]:
         try:
@@ -49,8 +66,16 @@ async def contact(visit: Visit) -> TaskResult:
             return ended("contact-done", {"way": way}, url=outline.url)
         visit.step("looked", node, note="for an address, a number or a form", mark="part", outline=outline)
         reached = node if named and reached is None else reached
+        if drawn is None and not named and node is not None and WHERE.search(node.name):
+            drawn = await _lettered(visit, node)
     if reached is not None:
         return await _nothing_there(visit, reached)
+    way = await _on_pages_seen(visit)
+    if way:
+        visit.step("found", note=way)
+        return ended("contact-done", {"way": way})
+    if drawn is not None:
+        return drawn
     if failure is not None:
         raise failure
     if held:
@@ -65,6 +90,22 @@ async def contact(visit: Visit) -> TaskResult:
     )
 
 
+async def _on_pages_seen(visit: Visit) -> str:
+    """Return an e-mail address or a telephone number of the pages that other tasks opened; empty without one."""
+    for outline in list(visit.seen.values()):
+        for kind, value in _ways(outline):
+            if value and kind in (ADDRESS, NUMBER) and not await _backwards(visit, outline, value):
+                return f"{kind} {value}"
+    return ""
+
+
+async def _lettered(visit: Visit, node: Node) -> TaskResult | None:
+    """Return the ending where the page behind ``node``, which is open, shows lines of letters that are no text."""
+    shown = await lettering(visit.page)
+    facts = {"pictures": f"; {shown} shows lines of letters"}
+    return ended("contact-nothing", facts, node=node, url=node.url, snippet=shown) if shown else None
+
+
 async def _nothing_there(visit: Visit, reached: Node) -> TaskResult:
     """Return the ending where the page behind a contact link shows no contact: blocked where it is drawn."""
     outline, cover = await visit.clear(await visit.page.open(reached.url))
@@ -77,6 +118,9 @@ async def _nothing_there(visit: Visit, reached: Node) -> TaskResult:
     facts["pictures"] = await drawings(visit, SAYS_CONTACT, EMAIL, PHONE)
     if facts["pictures"]:
         return ended("contact-nothing", facts, node=reached, url=reached.url)
+    drawn = await _lettered(visit, reached)
+    if drawn is not None:
+        return drawn
     nameless = [node for node in outline.of("textbox") if not node.name]
     if len(outline.of("textbox")) >= 2 and nameless:
         return await visit.blame("contact-nameless", nameless[0], url=reached.url)
@@ -131,7 +175,8 @@ async def _by_mouse(
         return ended(reason, {"name": (text.text or text.name).strip()}, node=text, url=outline.url)
     await visit.here(outline.url)
     pointed = await by_pointing(visit, "text", shows, SAYS_CONTACT)
-    return ended("contact-pointing", {"example": pointed}, url=outline.url, snippet=pointed) if pointed else None
+    facts = {"example": pointed, "lack": lack(pointed)}
+    return ended("contact-pointing", facts, url=outline.url, snippet=pointed) if pointed else None
 
 
 def _has_form(outline: Outline) -> bool:
@@ -274,7 +319,8 @@ async def _behind_pointing(visit: Visit) -> TaskResult | None:
     if not await _hidden_names(visit):
         return None
     pointed = await by_pointing(visit, "control", _named)
-    return ended("contact-pointing", {"example": pointed}, snippet=pointed) if pointed else None
+    facts = {"example": pointed, "lack": lack(pointed)}
+    return ended("contact-pointing", facts, snippet=pointed) if pointed else None
 
 
 async def _by_route(visit: Visit) -> TaskResult | None:
@@ -309,9 +355,9 @@ async def _no_contact(visit: Visit) -> TaskResult:
 
 
 def contact_links(visit: Visit, home: Outline) -> list[Node]:
-    """Return the links whose names promise a contact, then those about the site; each address once."""
+    """Return the links whose names promise a contact, the way there, or something about the site; each address once."""
     link_by_place: dict[str, Node] = {}
-    for pattern in (CONTACT, ABOUT):
+    for pattern in (CONTACT, WHERE, ABOUT):
         for node in home.of("link"):
             leads = visit.same_site(node.url) and not _on_the_page(visit, node.url) and not acts(node.url)
             if leads and pattern.search(node.name) and not NEVER.search(node.name):
@@ -342,10 +388,10 @@ async def _way(visit: Visit, outline: Outline, *, by_name: bool) -> str:
 def _ways(outline: Outline) -> Iterator[tuple[str, str]]:
     text = outline.text()
     links = [unquote(node.url) for node in outline.of("link") if node.name]
-    yield "E-mail address", next((url[7:].partition("?")[0] for url in links if url.startswith("mailto:")), "")
-    yield "Telephone number", next((url[4:] for url in links if url.startswith("tel:")), "")
-    yield "Telephone number", next((match[1] for url in links if (match := _CHAT.match(url))), "")
-    for kind, pattern in (("E-mail address", EMAIL), ("Telephone number", PHONE), ("Postal address", POSTAL)):
+    yield ADDRESS, next((url[7:].partition("?")[0] for url in links if url.startswith("mailto:")), "")
+    yield NUMBER, next((url[4:] for url in links if url.startswith("tel:")), "")
+    yield NUMBER, next((match[1] for url in links if (match := _CHAT.match(url))), "")
+    for kind, pattern in ((ADDRESS, EMAIL), (NUMBER, PHONE), ("Postal address", POSTAL)):
         match = pattern.search(text)
         yield kind, match[0].strip() if match else ""
     declared = _CONTACT_POINT.search(outline.jsonld)

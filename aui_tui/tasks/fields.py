@@ -22,6 +22,8 @@ async def search_field(visit: Visit, page: Outline, *, opens: bool = True) -> tu
     Without ``opens`` nothing is pressed.
     """
     box = field_of(page) or await _by_form(visit, page, named=True)
+    if box is not None and not box.name and SEARCH.match(str(await visit.page.ask(box, "caption") or "")):
+        return page, None, box  # a name was meant for it, and does not reach it
     nameless = await _nameless(visit, page) if box is None else None
     if box is None and nameless is None and opens:
         page, box = await _opened(visit, page)

@@ -21,6 +21,7 @@ from aui_tui.tasks.outline import ENTRIES, FIELDS, Node, Outline
 from aui_tui.tasks.page import LOOK, Closed, Page, Stuck
 from aui_tui.tasks.pointing import SHORT, by_control, by_pointing
 from aui_tui.tasks.reading import FILE, covered
+from aui_tui.tasks.sending import sent_by_mouse, written_by_mouse
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import ADD, INVITE, NEVER, NEXT, PUZZLE, SEARCH, TRAP, acts
 from aui_tui.text import count
@@ -187,7 +188,8 @@ async def _not_fields(visit: Visit, outline: Outline) -> TaskResult | None:
         tag = str(await visit.page.query(question, argument) or "")
         if tag:
             return ended(reason, url=outline.url, snippet=tag)
-    return None
+    written = await written_by_mouse(visit, outline)
+    return ended("form-editable", url=outline.url, snippet=written) if written else None
 
 
 async def _on_request(visit: Visit, url: str) -> TaskResult | None:
@@ -196,6 +198,7 @@ async def _on_request(visit: Visit, url: str) -> TaskResult | None:
     ending = await _not_fields(visit, before)
     if ending is not None:
         return ending
+    before = await visit.here(url)  # what was typed there goes
     had = {node.ref for node in before.nodes}
 
     def shows(shown: Outline) -> bool:
@@ -297,6 +300,10 @@ async def _judge(visit: Visit, outline: Outline, form: Form) -> TaskResult:
     ending = await _fill_all(visit, form)
     if ending is None and in_form and not custom:
         custom = await _by_mouse(visit, form)
+    if ending is None and not custom:
+        nodes = [control.node for control in form.controls if control.node.role in ENTRIES]
+        reason, tag = await sent_by_mouse(visit, outline, form.key, nodes)
+        ending = ended(reason, url=form.url, snippet=tag) if reason else None
     visit.step("left", note="the form, without sending it")
     if ending is None and custom:
         return ended("form-custom", url=form.url, snippet=custom)
@@ -334,13 +341,20 @@ def _counts(controls: list[Control], key: int) -> bool:
     if any(ADD.search(about["buttons"]) for about in abouts) and sum(node.role == "textbox" for node in nodes) < LOOSE:
         return False
     entries = [entry for entry in controls if entry.node.role in ENTRIES and entry.about["tag"] != "SELECT"]
-    if key >= 0 and (abouts[0]["method"] == "get" or (len(controls) == 1 and entries and _like_a_search(abouts[0]))):
+    if key >= 0 and len(controls) == 1 and entries and _like_a_search(abouts[0]):
+        return False
+    if key >= 0 and abouts[0]["method"] == "get" and not any(map(_asks_who, abouts)):
         return False  # a form that says that it sends by GET asks for something, such as rows of a table
     if any(node.role == "searchbox" or "search" in node.path or SEARCH.search(node.name) for node in nodes):
         return False
     if key < 0:
         return sum(node.role == "textbox" for node in nodes) >= LOOSE
     return bool(entries)
+
+
+def _asks_who(about: dict[str, Any]) -> bool:
+    """Say whether a control asks who writes, or what: for an address, a number or a longer text."""
+    return about["type"] in ("email", "tel") or about["tag"] == "TEXTAREA"
 
 
 def _like_a_search(about: dict[str, Any]) -> bool:

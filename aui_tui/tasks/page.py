@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import re
 import time
@@ -474,6 +475,18 @@ class Page:
         """Press a key where the focus is."""
         await self._press()
         await _answer(self.tab.keyboard.press(key))
+
+    async def drawn(self, clip: Mapping[str, float]) -> bytes | None:
+        """Return a part of the window as a PNG image, as a person sees it; None when it cannot be drawn in time.
+
+        ``clip``: ``x``, ``y``, ``width`` and ``height`` in CSS pixels.
+        """
+        call = {"format": "png", "clip": {**clip, "scale": 1}}
+
+        async def taken() -> bytes:
+            return base64.b64decode((await (await self._cdp()).send("Page.captureScreenshot", call))["data"])
+
+        return await _answer(taken())
 
     async def snippet(self, node: Node) -> str:
         """Return the start tag of ``node`` as HTML, cleaned and cut."""

@@ -28,6 +28,14 @@ ALONE: Final = 0.7
 """Seconds in which a page that changes by itself shows that it does."""
 
 
+_CONTROL: Final = re.compile(r"<(?:a\b[^>]*\bhref|button|input|select|textarea|[^>]*\brole=\"?(?:button|link)\b)")
+
+
+def lack(tag: str) -> str:
+    """Return what an element lacks that a mouse alone is pointed at, by its start ``tag``: the name or the role."""
+    return "has no name" if _CONTROL.match(tag) else "is not a control"
+
+
 async def by_mouse_alone(visit: Visit, outline: Outline, *patterns: re.Pattern[str], press: bool = True) -> Node | None:
     """Return the short text of a page, which is open, that says one of ``patterns``, takes a click and is no control.
 

@@ -296,6 +296,69 @@ async () => {
   return found ? `; what is drawn by ${found.cloneNode(false).outerHTML.slice(0, 100)} has no text` : "";
 }
 
+//: drawings  Start tags of what the main region draws without a text or a name, decoration too, the largest first: `drawing`
+// and its number bring one into sight.
+() => {
+  const deep = DEEP, main = document.querySelector("main,[role=main]") || document.body;
+  const box = element => element.getBoundingClientRect(), says = text => /[\p{L}\p{N}]/u.test(text || "");
+  const drawn = element => element.matches("img,canvas,svg,object,picture") || /url\(/.test(getComputedStyle(element).backgroundImage);
+  const chosen = deep("*", main).filter(element => box(element).width >= 80 && box(element).height >= 14 && drawn(element) &&
+    element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !element.closest("nav,svg *,a[href],button,[role=button]") &&
+    ![element.textContent, element.getAttribute("aria-label"), element.getAttribute("alt"), element.title].some(says) && !element.hasAttribute("aria-labelledby"));
+  chosen.sort((left, right) => box(right).width * box(right).height - box(left).width * box(left).height);
+  Object.defineProperty(globalThis, Symbol.for("drawings"), { value: chosen, configurable: true });
+  return chosen.slice(0, 8).map(element => element.cloneNode(false).outerHTML.slice(0, 80));
+}
+
+//: drawing  Bring a drawing of that number into sight; the part of the page in which it is seen.
+at => {
+  const element = globalThis[Symbol.for("drawings")][at];
+  element.scrollIntoView({ block: "center", behavior: "instant" });
+  const box = element.getBoundingClientRect();
+  const left = Math.max(0, box.left), top = Math.max(0, box.top);
+  const width = Math.min(innerWidth, box.right) - left, height = Math.min(innerHeight, box.bottom) - top;
+  return width >= 40 && height >= 12 ? [left + scrollX, top + scrollY, width, height] : null;
+}
+
+//: lettered  Whether a PNG image shows lines of letters: on a ground of one colour, bands of ink of the height of a line, each
+// parted into letters.
+async data => {
+  const image = await createImageBitmap(new Blob([Uint8Array.from(atob(data), one => one.charCodeAt(0))], { type: "image/png" }));
+  const { width, height } = image, context = new OffscreenCanvas(width, height).getContext("2d");
+  context.drawImage(image, 0, 0);
+  const pixels = context.getImageData(0, 0, width, height).data, counts = new Map();
+  const key = at => (pixels[at] >> 4 << 8) | (pixels[at + 1] >> 4 << 4) | (pixels[at + 2] >> 4);
+  for (let at = 0; at < pixels.length; at += 4) counts.set(key(at), (counts.get(key(at)) || 0) + 1);
+  const [ground, often] = [...counts].reduce((most, one) => one[1] > most[1] ? one : most);
+  if (often < 0.5 * width * height) return false;
+  const colour = [ground >> 8, ground >> 4 & 15, ground & 15].map(part => part * 16 + 8);
+  const ink = new Uint8Array(width * height);
+  for (let at = 0; at < ink.length; at++) {
+    ink[at] = Math.abs(colour[0] - pixels[4 * at]) + Math.abs(colour[1] - pixels[4 * at + 1]) + Math.abs(colour[2] - pixels[4 * at + 2]) > 120;
+  }
+  const differs = (x, y) => ink[y * width + x] > 0;
+  const range = length => [...Array(length).keys()], columns = range(width), rows = range(height);
+  // a line from edge to edge, or nearly so, is a frame
+  const most = (many, inks) => many.filter(inks).length > 0.9 * many.length;
+  const across = new Set(columns.filter(x => most(rows, y => differs(x, y)))), along = new Set(rows.filter(y => most(columns, x => differs(x, y))));
+  const inked = (x, y) => x >= 0 && !across.has(x) && !along.has(y) && differs(x, y);
+  const groups = flags => flags.reduce((found, flag, at) => {
+    if (flag && !flags[at - 1]) found.push([at, at]);
+    if (flag) found[found.length - 1][1] = at;
+    return found;
+  }, []);
+  const bands = groups(rows.map(y => columns.some(x => inked(x, y)))).filter(([from, to]) => to - from >= 4);
+  const letters = bands.filter(([from, to]) => {
+    const high = to - from + 1, band = range(high).map(row => from + row);
+    const parts = groups(columns.map(x => band.some(y => inked(x, y)))), wide = parts[parts.length - 1][1] - parts[0][0] + 1;
+    const strokes = Math.max(...band.map(y => columns.filter(x => inked(x, y) && !inked(x - 1, y)).length));
+    // letters stand apart and are of several widths, unlike waves, dots and dashes
+    const widths = new Set(parts.map(([left, right]) => right - left));
+    return high <= 60 && wide >= 3 * high && strokes >= 10 && parts.length >= 6 && widths.size >= 3;
+  });
+  return letters.length > 0 && letters.length > 0.6 * bands.length;
+}
+
 //: marks  What the markup calls an element and what it holds.
 element => [element, ...element.querySelectorAll("*")].flatMap(part => [...part.attributes].filter(one => !["d", "style", "points", "viewBox"].includes(one.name))
   .map(one => one.value)).join(" ").replace(/[_-]/g, " ").slice(0, 600)
@@ -532,6 +595,69 @@ least => {
   return "";
 }
 
+//: caption  The short text that stands right before a field, outside its shadow root too, and is no heading.
+element => {
+  for (let up = element, level = 0; up && level < 5; level++, up = up.parentElement || up.getRootNode().host) {
+    const before = up.previousElementSibling;
+    if (before && before.matches("style,script")) continue;
+    if (before) return before.matches("label,span,p,div,b,strong,legend,dt,td,th") && before.textContent.trim().length < 60 ? before.textContent.trim() : "";
+  }
+  return "";
+}
+
+//: written  Start tags of the first element outside every form that takes typing, is empty and has no role, where the text around
+// it matches `about`, and of what stands behind it and may send that; empty without either.
+(getEventListeners, about) => {
+  const reacts = REACTS, operated = OPERATED, boxed = BOXED, asks = new RegExp(about, "i"), text = element => (element.textContent || "").trim();
+  const shown = element => element.checkVisibility({ visibilityProperty: true }), box = element => element.getBoundingClientRect();
+  for (const field of document.querySelectorAll("[contenteditable]")) {
+    if (!field.isContentEditable || field.parentElement.isContentEditable || field.hasAttribute("role") || !shown(field) || text(field) || operated(field)) continue;
+    if (field.closest("form,[role=form],search,[role=search]") || box(field).width < 60 || box(field).height > 200) continue;
+    for (let around = field.parentElement; around && !around.matches("body,html,main") && text(around).length < 400; around = around.parentElement) {
+      if (!asks.test(text(around) + [...field.attributes].map(one => one.value).join(" "))) continue;
+      const senders = [...around.querySelectorAll("*")].filter(element => shown(element) && field.compareDocumentPosition(element) & 4 &&
+        !field.contains(element) && text(element) && text(element).length < 40 && (element.matches("button,[role=button]") ||
+        (!operated(element) && !element.querySelector("a[href],button") && (reacts(getEventListeners, element) || boxed(element)))));
+      if (!senders.length) continue;
+      Object.defineProperty(globalThis, Symbol.for("pointable"), { value: [field, ...senders], configurable: true });
+      return [field, ...senders].map(element => element.cloneNode(false).outerHTML.slice(0, 160));
+    }
+  }
+  return [];
+}
+
+//: keeps  Whether the first of what may be pointed at holds a text.
+text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
+
+//: senders  Start tags of what looks like the button of the form of that number (-1: of the fields outside every form) and is
+// no control with a name, the last first; empty where a control with a name may send it.
+(getEventListeners, key) => {
+  const deep = DEEP, reacts = REACTS, operated = OPERATED, spoken = SPOKEN, serves = SERVES, boxed = BOXED;
+  const shown = element => element.checkVisibility({ visibilityProperty: true }), box = element => element.getBoundingClientRect();
+  const forms = deep("form,[role=form]"), text = element => (element.textContent || "").trim();
+  const control = "button,input[type=submit],input[type=image],input[type=button],[role=button],[role=link],[role=menuitem],a[href^='#'],a[href^='javascript:'],summary";
+  const sends = around => deep(control, around).concat([...around.elements || []].filter(one => one.matches(control)))
+    .some(one => shown(one) && (spoken(one) || one.matches("input")));
+  // a closed shadow root looks like an element of its own without anything in it
+  const sealed = element => element.localName.includes("-") && !element.shadowRoot && !text(element) && box(element).width >= 40;
+  const looks = around => deep("*", around).filter(element => shown(element) && box(element).height >= 14 && text(element).length < 40 &&
+    (!operated(element) || (element.matches("button,[role=button]") && !spoken(element))) && !element.matches("input,select,textarea,option") &&
+    !serves(element) && !element.closest("label") && !element.querySelector("input,select,textarea,label") &&
+    (sealed(element) || element.matches("button") || (text(element) && (boxed(element) || reacts(getEventListeners, element)))));
+  let around = forms[Number(key)];
+  if (Number(key) < 0) {
+    const loose = deep("input,textarea").filter(one => shown(one) && !/^(hidden|checkbox|radio|submit|button|image)$/.test(one.type) &&
+      !forms.some(form => form.contains(one)) && !one.closest("search,[role=search]") && one.type !== "search");
+    around = loose[0];
+    while (around && !loose.every(one => around.contains(one))) around = around.parentElement;
+    for (let up = 0; up < 2 && around && !sends(around) && !looks(around).length; up++) around = around.parentElement;
+  }
+  if (!around || around.matches("body,html") || sends(around)) return [];
+  const chosen = looks(around).reverse();
+  Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
+  return chosen.slice(0, 8).map(element => element.cloneNode(false).outerHTML.slice(0, 160));
+}
+
 //: puzzle  The start tag of what asks for proof of a person in words that match, and holds no control and something to press,
 // where a form is hidden, or a control of a name that matches `named`.
 ([words, named]) => {
@@ -641,6 +767,32 @@ at => {
   const style = getComputedStyle(element), slides = /grab|resize|move/.test(style.cursor) || /none|pan-y/.test(style.touchAction);
   const room = slides && element.parentElement ? element.parentElement.getBoundingClientRect().right - box.left : 0;
   return [x, y, !!hit && !own && (OPERATED)(hit), room];
+}
+
+//: typed  Start tags and texts of what may send what is typed in the field that has the focus, and is no control with a name:
+// short texts that hold the word, those that react or lie close to the field first, then icons and short texts beside the field.
+(getEventListeners, word) => {
+  const deep = DEEP, reacts = REACTS, operated = OPERATED, spoken = SPOKEN, boxed = BOXED;
+  let field = document.activeElement;
+  while (field && field.shadowRoot && field.shadowRoot.activeElement) field = field.shadowRoot.activeElement;
+  if (!field || field.matches("body,html")) return [];
+  const box = element => element.getBoundingClientRect(), text = element => (element.textContent || "").trim();
+  const free = element => element.checkVisibility({ visibilityProperty: true }) && box(element).width >= 8 && box(element).height >= 8 &&
+    (!operated(element) || (element.matches("button,[role=button],a[href]") && !spoken(element)));
+  const live = element => reacts(getEventListeners, element), plain = "div,span,li,p,td,b,i,em,strong,svg,img,a,button";
+  const below = element => box(element).top >= box(field).top && box(element).top - box(field).bottom < 500 && box(element).left < box(field).right && box(element).right > box(field).left;
+  const every = deep("*").filter(element => (element.matches(plain) || element.localName.includes("-")) && free(element) && element !== field && !element.contains(field));
+  const suggested = every.filter(element => text(element).toLowerCase().includes(word.toLowerCase()) && text(element).length < 120 && below(element) &&
+    (live(element) || !element.children.length) && !element.closest("h1,h2,h3,p"));
+  const beside = [];
+  for (let around = field.parentElement, level = 0; around && level < 3 && !around.matches("body,main,html"); around = around.parentElement, level++) {
+    const near = every.filter(element => around.contains(element) && !beside.includes(element) && !suggested.includes(element) && text(element).length < 20 &&
+      box(element).height <= 80 && (live(element) || boxed(element) || (!text(element) && box(element).width <= 80)));
+    beside.push(...near.sort((left, right) => live(right) - live(left)));
+  }
+  const chosen = [...suggested, ...beside];
+  Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
+  return chosen.slice(0, 14).map(element => element.cloneNode(false).outerHTML.slice(0, 160) + text(element).slice(0, 60));
 }
 
 //: writes  Whether what is typed goes into a control with a name.

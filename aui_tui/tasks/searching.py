@@ -27,6 +27,7 @@ from aui_tui.tasks.pointing import (
 )
 from aui_tui.tasks.reading import items, pictures
 from aui_tui.tasks.results import Hit, SearchResult, given_by_the_word, results
+from aui_tui.tasks.sending import by_name, effect
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import SAYS_SEARCH, SEARCH, words
 from aui_tui.text import clean, count
@@ -293,10 +294,54 @@ async def _failed(visit: Visit, tries: list[SearchResult], *, named: bool) -> Ta
     elif named and (pin := await _pinned(visit, last)):
         reason, looked_for = "search-pins", "results with a role"
         facts["example"] = pin
+    elif not any(attempt.moved for attempt in tries) and (tag := await _by_mouse(visit, last.query)):
+        reason, looked_for = "search-mouse", "a button by name"
+        facts |= {"example": f": a mouse that presses {tag} does", "control": "what a mouse presses"}
     if not looked_for:
         return ended(reason, facts, node=last.box, url=last.outline.url)
     visit.step("looked", note=f"for {looked_for}", mark="stuck", outline=last.outline)
     return await visit.blame(reason, last.box, facts, url=last.outline.url)
+
+
+async def _by_mouse(visit: Visit, query: str) -> str:
+    """Return the start tag of what a mouse alone sends the search with, beside the field or among its suggestions.
+
+    Empty where Enter or a control with a name does something too.
+    """
+    page, fence = visit.page, visit.page.fence
+    if not await _typed_again(visit, query) or await effect(page, lambda: page.press("Enter")):
+        return ""
+    if not await _typed_again(visit, query):
+        return ""
+    before = await page.look(whole=False)
+    for at, tag in enumerate(await _senders(visit, query)):
+        begun = len(fence.held)
+        if await page.pointed(at, press=True) is None:
+            continue
+        await asyncio.sleep(SENT)
+        asked = [held.url for held in fence.held[begun:] if held.own and (held.document or held.sends)]
+        led = {url for url in asked if quote(query) in url or (query in tag and not visit.at_home(url))}
+        done = led | {name for name, _ in results(await page.look(whole=False), query, before)}
+        if done:
+            visit.step("pressed", note=tag, mark="stuck", outline=page.outline)
+            return tag if await _typed_again(visit, query) and not await by_name(page, done) else ""
+    return ""
+
+
+async def _senders(visit: Visit, query: str) -> list[str]:
+    """Return start tags and texts of what may send what was typed and is no control: suggestions first."""
+    return list(map(str, await visit.page.inspect("typed", query) or ()))[:MAX_PRESSES]
+
+
+async def _typed_again(visit: Visit, query: str) -> bool:
+    """Open the homepage, type, wait for what that brings, and let nothing leave then; say whether that worked."""
+    page = visit.page
+    _, box, _ = await search_field(visit, await visit.here(visit.url))
+    if box is None or not await page.type(box, query):
+        return False
+    await asyncio.sleep(TYPED)
+    await page.fence.shut()
+    return True
 
 
 async def _unlinked(visit: Visit, last: SearchResult) -> str:

@@ -30,6 +30,7 @@ def _names(*keys: str) -> re.Pattern[str]:
 
 SEARCH: Final = _names("search")
 CONTACT: Final = _names("contact")
+WHERE: Final = _names("where")
 ABOUT: Final = _names("about")
 ADD: Final = _names("add")
 TAKE: Final = _names("add", "trial")

@@ -13,8 +13,9 @@ import sys
 import tomllib
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape, unescape
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qs, urlsplit
@@ -34,6 +35,7 @@ TOKENS: Final = {
     "@item": "/items/brass",
     "@picture": "/picture.png",
 }
+HITS: Final = "@hits"
 AT_ONCE: Final = 4
 USUAL: Final = {"read": DONE, "follow": DONE, "search": ABSENT, "contact": ABSENT, "form": ABSENT, "offer": ABSENT}
 
@@ -68,12 +70,16 @@ def _twin(pair: Mapping[str, Any], which: str) -> Twin:
     if right["read"] != DONE or right["follow"] not in (DONE, ABSENT):
         right = {task: INCONCLUSIVE if said == ABSENT and task != "follow" else said for task, said in right.items()}
     bodies = {"/": pair[which], **pair.get("pages", {}), **pair.get(f"pages_{which}", {})}
-    truth = {task: frozenset(said.split("|")) for task, said in right.items()}
+    truth = {task: frozenset(said.replace("not offered", ABSENT).split("|")) for task, said in right.items()}
     return Twin(f"{pair['name']} ({which})", pair["task"], bodies, truth)
 
 
 def _filled(body: str) -> str:
     return re.sub("@[a-z]+", lambda found: TOKENS.get(found[0], found[0]), body)
+
+
+def _title(path: str) -> str:
+    return "Harbour shop" if path == "/" else "Harbour"
 
 
 def _hits(target: str) -> list[str]:
@@ -85,6 +91,29 @@ def _hits(target: str) -> list[str]:
 
 def _listed(target: str) -> Page:
     return html(f"<main><h1>Results</h1><p>{PROSE}</p><ul>{''.join(_hits(target))}</ul></main>", "Results")
+
+
+def _said(body: str) -> str:
+    """Return the text of a body, without its scripts and styles."""
+    bare = re.sub(r"(?s)<(script|style)\b.*?</\1>|<[^>]*>", " ", _filled(body))
+    return " ".join(unescape(bare).split())
+
+
+def _answering(bodies: Mapping[str, str], path: str) -> Callable[[str], Page]:
+    """Return what serves the page at ``path``: for ``@hits``, links to the pages that hold the word of the query."""
+    texts = {other: _said(body) for other, body in bodies.items() if other != path}
+
+    def answer(target: str) -> Page:
+        word = next((given[0] for given in parse_qs(urlsplit(target).query).values()), "").casefold()
+        found = []
+        for other, text in texts.items():
+            at = text.casefold().find(word)
+            if word and at >= 0:
+                found.append(f'<li><a href="{other}">{escape(text[max(0, at - 30) : at + 50])}</a></li>')
+        body = bodies[path].replace(HITS, f"<ul>{''.join(found)}</ul>")
+        return html(_filled(body), _title(path))
+
+    return answer
 
 
 def _png() -> bytes:
@@ -111,7 +140,8 @@ def site(twin: Twin) -> Site:
     pages["/robots.txt"] = (200, {"content-type": "text/plain"}, b"User-agent: *\nDisallow: /closed/\n")
     pages["/picture.png"] = (200, {"content-type": "image/png"}, _png())
     pages |= {
-        path: html(_filled(body), "Harbour shop" if path == "/" else "Harbour") for path, body in twin.bodies.items()
+        path: _answering(twin.bodies, path) if HITS in body else html(_filled(body), _title(path))
+        for path, body in twin.bodies.items()
     }
     return Site(pages)
 

@@ -19,10 +19,18 @@ from aui_tui.model.tasks import (
     runs_of,
     sent_words,
 )
+from aui_tui.tasks.pointing import lack
 
 
 def report(*results: TaskResult, writes: int = 0, withheld: int = 0, loading: int = 0) -> TaskReport:
     return TaskReport(ran_at="", origin="", results=results, writes=writes, withheld=withheld, loading=loading)
+
+
+def test_what_a_mouse_alone_operates_lacks_a_name_or_a_role() -> None:
+    for tag in ("<button class=p></button>", '<a class="p" href="/x">', '<i role="button">'):
+        assert lack(tag) == "has no name"
+    for tag in ("<div class=button>", "<a name=x>", '<span title="role">'):
+        assert lack(tag) == "is not a control"
 
 
 READ = TaskResult(task="read", outcome=DONE, note="Read.")

@@ -1,0 +1,28 @@
+"""Lettering: lines of letters that a person sees in a drawing, and that are no text. Read from the drawn pixels."""
+
+from __future__ import annotations
+
+import base64
+from typing import Final
+
+from aui_tui.tasks.page import Page
+from aui_tui.text import clean
+
+MOST: Final = 4
+"""Drawings of a page that are looked at."""
+
+
+async def lettering(page: Page) -> str:
+    """Return the start tag of a drawing of the main region that shows lines of letters, without text; else empty.
+
+    Large pictures that are declared as decoration, canvases, and boxes with a picture behind nothing count too.
+    """
+    for at, tag in enumerate(list(map(str, await page.query("drawings") or ()))[:MOST]):
+        box = await page.query("drawing", at)
+        if not box:
+            continue
+        x, y, width, height = box
+        drawn = await page.drawn({"x": x, "y": y, "width": width, "height": height})
+        if drawn and await page.query("lettered", base64.b64encode(drawn).decode()):
+            return clean(tag, 160)
+    return ""
