@@ -49,6 +49,9 @@ GROWN: Final = 2
 """How many times it is scrolled."""
 DRAGGED: Final = 12
 """Places of the mouse while it drags something."""
+NOTCHES: Final = 4
+NOTCH: Final = 100
+"""How many times the wheel is turned over something that listens to it, and the pixels of each turn."""
 LEFT: Final = 0.2
 """Seconds for what a page sends when it is closed."""
 TRIED: Final = 2.5
@@ -558,7 +561,7 @@ class Page:
         place = await self.query("point", at)
         if place is None:
             return None
-        x, y, is_control, _ = place
+        x, y, is_control, *_ = place
         if press and is_control:
             return self.outline
         await _answer(self.tab.mouse.click(x, y) if press else self.tab.mouse.move(x, y))
@@ -569,17 +572,34 @@ class Page:
     async def dragged(self, at: int) -> Outline | None:
         """Drag what may be pointed at, of that number, to the right end of what holds it; return the page then.
 
-        None where it does not show a hand that grabs, or has gone.
+        What is wider than what holds it is dragged to the left. None where it does not show a hand that grabs, or has
+        gone.
         """
         await self._press()
-        x, y, is_control, room = await self.query("point", at) or (0, 0, True, 0)
+        x, y, is_control, room, _ = await self.query("point", at) or (0, 0, True, 0, False)
         if is_control or not room:
             return None
+        begin = x if room > 0 else x - room / 2
         mouse = self.tab.mouse
-        await _answer(mouse.move(x, y))
+        await _answer(mouse.move(begin, y))
         await _answer(mouse.down())
-        await _answer(mouse.move(x + room, y, steps=DRAGGED))
+        await _answer(mouse.move(begin + room, y, steps=DRAGGED))
         await _answer(mouse.up())
+        await asyncio.sleep(LOOK)
+        return await self.look(whole=False)
+
+    async def wheeled(self, at: int) -> Outline | None:
+        """Turn the wheel over what may be pointed at, of that number; return the page then.
+
+        None where it does not listen to a wheel, which then scrolls as keys do, or has gone.
+        """
+        await self._press()
+        x, y, _, _, listens = await self.query("point", at) or (0, 0, True, 0, False)
+        if not listens:
+            return None
+        await _answer(self.tab.mouse.move(x, y))
+        for _ in range(NOTCHES):
+            await _answer(self.tab.mouse.wheel(0, NOTCH))
         await asyncio.sleep(LOOK)
         return await self.look(whole=False)
 

@@ -126,8 +126,11 @@ async def _shown_by(visit: Visit, at: int, shows: Callable[[Outline], bool], *, 
         led = (held.url for held in page.fence.held[begun:] if held.document and held.own)
         if shows(outline) or (leads and press and any(not visit.at_home(url) and not acts(url) for url in led)):
             return outline
-    dragged = await page.dragged(at)
-    return dragged if dragged is not None and shows(dragged) else None
+    for move in (page.dragged, page.wheeled):
+        outline = await move(at)
+        if outline is not None and shows(outline):
+            return outline
+    return None
 
 
 async def _does_it_alone(visit: Visit, at: int, shows: Callable[[Outline], bool]) -> bool:

@@ -359,6 +359,39 @@ async data => {
   return letters.length > 0 && letters.length > 0.6 * bands.length;
 }
 
+//: drawn-beside  The start tag of what is drawn in the shape of a short text, in several parts of the page that have a heading
+// and a control of a name that matches `takes` and say no `price`; empty without it.
+([takes, price]) => {
+  const said = new RegExp(takes, "i"), cost = new RegExp(price), main = document.querySelector("main,[role=main]") || document.body;
+  const box = element => element.getBoundingClientRect(), name = element => element.innerText || element.value || element.getAttribute("aria-label") || "";
+  const takers = [...main.querySelectorAll("button,a[href],[role=button],input[type=submit]")].filter(element => element.checkVisibility() && said.test(name(element)));
+  const drawn = element => element.matches("img,svg,canvas,object,picture") ||
+    /url\(/.test(getComputedStyle(element).backgroundImage + getComputedStyle(element).maskImage);
+  const named = element => !!element.closest("[aria-label]:not([aria-label='']),[title]:not([title=''])") || !!element.getAttribute("alt") || !!element.querySelector("title");
+  const fits = element => box(element).height >= 10 && box(element).height <= 60 && box(element).width >= 1.5 * box(element).height &&
+    box(element).width <= 260 && element.checkVisibility({ visibilityProperty: true });
+  // stars and seals are no price
+  const other = /star|rating|review|badge|logo|seal|flag|icon/i;
+  const marks = element => element.outerHTML.slice(0, 300).replace(/data:[^"')]*/g, "") + (element.parentElement.getAttribute("class") || "");
+  const found = takers.map(taker => {
+    let part = taker.parentElement;
+    while (part !== main && part !== document.body && !part.querySelector("h1,h2,h3,h4,h5,h6,[role=heading]")) part = part.parentElement;
+    const alone = part !== main && part !== document.body && takers.filter(one => part.contains(one)).length === 1 && part.textContent.length < 600;
+    return alone && !cost.test(part.innerText) && [...part.querySelectorAll("*")].find(element => drawn(element) && fits(element) && !named(element) &&
+      !element.textContent.trim() && !element.closest("svg *,a[href],button") && !other.test(marks(element)));
+  }).filter(one => one);
+  return found.length > 1 ? found[0].cloneNode(false).outerHTML.slice(0, 100) : "";
+}
+
+//: moved  Whether something in the main region, or what stands for it, reacts to a mouse and is no control.
+getEventListeners => {
+  const reacts = REACTS, hovers = HOVERS, operated = OPERATED, deep = DEEP;
+  const main = document.querySelector("main,[role=main]") || document.body;
+  const own = element => getEventListeners(element);
+  return deep("*", main).some(element => !operated(element) && element.checkVisibility({ visibilityProperty: true }) && !element.closest("footer,form") &&
+    (reacts(getEventListeners, element) || hovers(getEventListeners, element) || Object.keys(own(element)).some(kind => /wheel/.test(kind))));
+}
+
 //: marks  What the markup calls an element and what it holds.
 element => [element, ...element.querySelectorAll("*")].flatMap(part => [...part.attributes].filter(one => !["d", "style", "points", "viewBox"].includes(one.name))
   .map(one => one.value)).join(" ").replace(/[_-]/g, " ").slice(0, 600)
@@ -400,13 +433,13 @@ getEventListeners => {
 //: operable  Whether an element is a control, or part of one.
 element => (OPERATED)(element)
 
-//: nameless-links  Links of the main region to other pages of the site that have no name.
-() => {
+//: nameless-links  Links of the main region, or `everywhere` but in the foot, to other pages of the site that have no name.
+everywhere => {
   const main = document.querySelector("main,[role=main]") || document.body;
   const named = "[alt]:not([alt='']),[aria-label]:not([aria-label='']),[title]:not([title='']),title";
-  const found = [...main.querySelectorAll("a[href]")].filter(link => link.host === location.host &&
+  const found = [...(everywhere ? document : main).querySelectorAll("a[href]")].filter(link => link.host === location.host &&
     link.pathname + link.search !== location.pathname + location.search && link.checkVisibility() &&
-    !link.closest("nav,header,footer,aside") && !(link.textContent || "").trim() &&
+    !link.closest(everywhere ? "footer" : "nav,header,footer,aside") && !(link.textContent || "").trim() &&
     !link.matches("[aria-label]:not([aria-label='']),[aria-labelledby],[title]:not([title=''])") && !link.querySelector(named));
   return { count: found.length, example: found.length ? found[0].outerHTML.slice(0, 160) : "" };
 }
@@ -699,6 +732,8 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
     return [...ranks].filter(([element, rank]) => rank < most && !same(element, element.parentElement))
       .sort((left, right) => left[1] - right[1]).map(([element]) => element);
   };
+  const wheels = element => Object.keys(getEventListeners(element)).some(kind => /wheel/.test(kind)) || element.hasAttribute("onwheel");
+  const scrolls = element => /auto|scroll/.test(getComputedStyle(element).overflowY) && element.scrollHeight > element.clientHeight + 1;
   const unfolding = (targets, fits) => [...new Set(targets.slice(0, 40).flatMap(one => beside(one, free, live)))].filter(fits);
   const rows = () => {
     const main = document.querySelector("main,[role=main]") || document.body, apart = "nav,header,footer,aside,form";
@@ -720,7 +755,7 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
       control: "button,a[href],[role=button],input[type=submit]",
       text: "a[href^='mailto:'],a[href^='tel:'],p,div,span,li,dd,address,figcaption,b,strong,em,small",
     };
-    const targets = deep(kinds[hidden]).filter(element => away(element) && (hidden !== "text" || !element.children.length));
+    const targets = deep(kinds[hidden] || kinds.control).filter(element => away(element) && (hidden !== "text" || !element.children.length));
     const around = unfolding(targets, () => true);
     const said = new RegExp(about, "i");
     const marks = part => ["id", "class", "title", "placeholder", "href", "src", "xlink:href"].map(key => part.getAttribute(key) || "")
@@ -739,8 +774,25 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
     return ranked(new Map(every.filter(element => (small(element) || plain(element)) && !price.test(text(element)) && !element.closest("nav,header,footer") && close(element))
       .map(element => [element, live(element) ? 0 : small(element) ? 1 : 2])), 9);
   };
+  // what may lead on from a page without links: icons and short texts that react, anywhere but in the foot
+  const ways = () => every.filter(element => live(element) && !element.closest("footer,form") && !element.querySelector(control) &&
+    !live(element.parentElement) && (icon(element) || element.matches("canvas,svg") || (text(element) && text(element).length < 60)));
+  // what may bring an offer: of things alike beside each other a few stand for all
+  const offers = () => {
+    const main = document.querySelector("main,[role=main]") || document.body, same = new Map();
+    const shapes = deep("g,path,rect,circle,polygon,ellipse,canvas", main).filter(element => free(element) && live(element));
+    const few = element => {
+      const alike = same.get(element.parentElement) || same.set(element.parentElement, new Map()).get(element.parentElement);
+      const key = element.tagName + element.getAttribute("class");
+      return alike.set(key, (alike.get(key) || 0) + 1).get(key) <= 3;
+    };
+    const first = every.filter(element => main.contains(element) && wheels(element) && !scrolls(element));
+    return [...new Set([...first, ...shapes, ...openers()])].filter(few);
+  };
   const kinds = {
     row: rows,
+    way: ways,
+    offer: offers,
     priced,
     list: lists,
     said: () => every.filter(element => text(element).length < 40 && new RegExp("^(?:" + about + ")", "i").test(text(element)) && !element.children.length),
@@ -748,16 +800,24 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
   };
   const chosen = (kinds[hidden] || openers)();
   Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
+  Object.defineProperty(globalThis, Symbol.for("wheeled"), { value: new Set(chosen.filter(wheels)), configurable: true });
   return chosen.slice(0, 14).map(element => element.cloneNode(false).outerHTML.slice(0, 160) + text(element).slice(0, 40));
 }
 
-//: point  Bring one of what may be pointed at into sight; its centre, whether a control with a name gets a press there, and
-// how far it can be dragged to the right.
+//: point  Bring one of what may be pointed at into sight; the centre of what is in sight of it, whether a control with a
+// name gets a press there, how far it can be dragged: to the right, below 0 to the left; and whether it listens to a wheel.
 at => {
-  const element = globalThis[Symbol.for("pointable")][at];
+  const element = globalThis[Symbol.for("pointable")][at], listens = globalThis[Symbol.for("wheeled")];
   element.scrollIntoView({ block: "center", behavior: "instant" });
   const box = element.getBoundingClientRect();
-  let x = box.left + box.width / 2, y = box.top + box.height / 2;
+  let left = Math.max(0, box.left), right = Math.min(element.ownerDocument.defaultView.innerWidth, box.right);
+  for (let up = element.parentElement; up && !up.matches("body,html"); up = up.parentElement) {
+    if (getComputedStyle(up).overflowX === "visible") continue;
+    const clip = up.getBoundingClientRect();
+    left = Math.max(left, clip.left); right = Math.min(right, clip.right);
+  }
+  if (right - left < 4) [left, right] = [box.left, box.right];
+  let x = (left + right) / 2, y = box.top + box.height / 2;
   const hit = element.ownerDocument.elementFromPoint(x, y);
   const own = element.localName === "label" || (element.contains(hit) && (OPERATED)(element));
   for (let frame = element.ownerDocument.defaultView.frameElement; frame; frame = frame.ownerDocument.defaultView.frameElement) {
@@ -765,8 +825,9 @@ at => {
     y += frame.getBoundingClientRect().top + frame.clientTop;
   }
   const style = getComputedStyle(element), slides = /grab|resize|move/.test(style.cursor) || /none|pan-y/.test(style.touchAction);
-  const room = slides && element.parentElement ? element.parentElement.getBoundingClientRect().right - box.left : 0;
-  return [x, y, !!hit && !own && (OPERATED)(hit), room];
+  const wide = box.width > right - left + 40 || (style.overflowX === "hidden" && element.scrollWidth > element.clientWidth + 40);
+  const room = element.parentElement ? element.parentElement.getBoundingClientRect().right - box.left : 0;
+  return [x, y, !!hit && !own && (OPERATED)(hit), !slides ? 0 : wide ? 20 - (right - left) : room, !!listens && listens.has(element)];
 }
 
 //: typed  Start tags and texts of what may send what is typed in the field that has the focus, and is no control with a name:
