@@ -12,10 +12,10 @@ from aui_tui.model.observations import GONE
 from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
 from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, Node, Outline
 from aui_tui.tasks.page import Closed, Pressed, Stuck, Untouched
-from aui_tui.tasks.pointing import by_control, by_pointing
+from aui_tui.tasks.pointing import by_control, by_pointing, pointable
 from aui_tui.tasks.reading import items, names_an_item
 from aui_tui.tasks.visit import Visit, ended
-from aui_tui.tasks.vocabulary import DISMISS, acts, words
+from aui_tui.tasks.vocabulary import DISMISS, INVITE, TAKE, acts, words
 from aui_tui.text import clean
 
 CANDIDATES: Final = 3
@@ -35,7 +35,7 @@ async def follow(visit: Visit) -> TaskResult:
     objections = [await visit.page.fence.objection(node.url) for node in every]
     allowed = [node for node, objection in zip(every, objections, strict=True) if not objection]
     if allowed:
-        return _best(await _in_turn(visit, allowed))
+        return _best(await _named(visit, allowed))
     if every:
         reason = "read-unknown" if "unknown" in objections else "follow-robots"
         return ended(reason, node=every[0])
@@ -44,18 +44,77 @@ async def follow(visit: Visit) -> TaskResult:
     if endings and (endings[-1].outcome == DONE or not all(ending.reason == "follow-unsure" for ending in endings)):
         return _best(endings)
     ending = await _nothing_to_follow(visit)
-    # a main part without any link: the page leads further from its head alone
-    around = await _in_turn(visit, items(visit, visit.home, main=False)) if ending.reason == "follow-none" else []
+    # a main part without any link in sight: the page leads further from its head alone
+    around = await _around(visit) if ending.reason in ("follow-none", "follow-hover") else []
     if around and around[-1].outcome == DONE:
         return around[-1]
     unfolded = await _in_turn(visit, await _unfolded(visit), _straight)
-    return unfolded[-1] if unfolded and unfolded[-1].outcome == DONE else ending
+    if unfolded and unfolded[-1].outcome == DONE:
+        return unfolded[-1]
+    return ending if around or unfolded or ending.reason != "follow-none" else await _for_eyes(visit) or ending
+
+
+async def _named(visit: Visit, nodes: list[Node]) -> list[TaskResult]:
+    """Follow links to items; return how each ended.
+
+    What a link says that asks a person to act is seldom the title of the page behind it: others come first, those of
+    the head too where such links alone stand in the main part.
+    """
+    nodes = sorted(nodes, key=_asks)
+    endings = await _in_turn(visit, nodes)
+    if all(map(_asks, nodes[:CANDIDATES])) and all(ending.reason == "follow-unsure" for ending in endings):
+        places = {visit.place(node.url) for node in nodes}
+        others = (node for node in items(visit, visit.home, main=False) if visit.place(node.url) not in places)
+        endings += await _in_turn(visit, [node for node in others if not _asks(node)])
+    return endings
+
+
+def _asks(node: Node) -> bool:
+    """Say whether a link asks a person to act, as “Rent now” or “Join us”."""
+    return TAKE.match(node.name) is not None or INVITE.match(node.name) is not None
+
+
+async def _around(visit: Visit) -> list[TaskResult]:
+    """Follow the links outside the main part, those without an address last; return how each ended."""
+    endings = await _in_turn(visit, items(visit, visit.home, main=False))
+    if endings and endings[-1].outcome == DONE:
+        return endings
+    return endings + await _in_turn(visit, _without_address(visit, main=False))
 
 
 async def _unfolded(visit: Visit) -> list[Node]:
-    """Return the links to items that a control of the homepage shows."""
-    opened = await by_control(visit, await visit.here(visit.url), lambda shown: bool(items(visit, shown)))
-    return items(visit, opened[1]) if opened is not None else []
+    """Return the links to items that a control of the homepage shows, those of the main region before the others."""
+    outline = await visit.here(visit.url)
+    had = {node.url for node in items(visit, outline, main=False)}
+
+    def fresh(shown: Outline) -> list[Node]:
+        return items(visit, shown) or [node for node in items(visit, shown, main=False) if node.url not in had]
+
+    opened = await by_control(visit, outline, lambda shown: bool(fresh(shown)))
+    return fresh(opened[1]) if opened is not None else []
+
+
+async def _for_eyes(visit: Visit) -> TaskResult | None:
+    """Return the ending of a homepage without a link that has a name, where an eye or a mouse finds a way on."""
+    outline = await visit.here(visit.url)
+    nameless = await visit.page.query("nameless-links", True) or {"count": 0, "example": ""}
+    facts = {"count": str(nameless["count"]), "example": nameless["example"]}
+    if nameless["count"] >= FAKES:
+        visit.step("looked", note="for a link with a name", mark="stuck", outline=outline)
+        return ended("follow-unnamed", facts, url=outline.url, snippet=nameless["example"])
+    had = {node.url for node in items(visit, outline, main=False)}
+    ways = await pointable(visit.page, "way", "(?!)")
+    pointed = await by_pointing(
+        visit, "way", lambda shown: any(node.url not in had for node in items(visit, shown, main=False))
+    )
+    if not pointed and ways:
+        await visit.here(visit.url)
+        pointed = await by_pointing(visit, "way", lambda _: False, leads=True)
+    if pointed:
+        return ended("follow-pointing", {"example": pointed}, url=outline.url, snippet=pointed)
+    # of what is drawn only the middle was pressed
+    example = nameless["example"] or next((tag for tag in ways if tag.startswith(("<canvas", "<svg"))), "")
+    return ended("follow-drawn", {"example": example}, url=outline.url, snippet=example) if example else None
 
 
 async def _straight(visit: Visit, node: Node) -> TaskResult:
@@ -91,16 +150,21 @@ async def _in_turn(visit: Visit, nodes: list[Node], way: Way | None = None) -> l
     return endings
 
 
-def _without_address(visit: Visit) -> list[Node]:
+def _without_address(visit: Visit, *, main: bool = True) -> list[Node]:
     """Return links without an address of their own (``#``, ``javascript:``), which only a script can follow.
+
+    Those of the main region, without ``main`` of all but the foot of the page.
 
     One to a mail program or a telephone leads to no page, and is none of them.
     """
     own = words(visit.home.title)
     links = (
         node
-        for node in visit.home.main()
-        if node.role == "link" and not node.framed and urlsplit(node.url).scheme in ("", "http", "https", "javascript")
+        for node in (visit.home.main() if main else visit.home.nodes)
+        if node.role == "link"
+        and not node.framed
+        and "contentinfo" not in node.path
+        and urlsplit(node.url).scheme in ("", "http", "https", "javascript")
     )
     bare = (node for node in links if not _address(visit, node) and names_an_item(node, own))
     return [node for node in bare if unquote(urldefrag(node.url)[1]) not in visit.anchors - {""}]
