@@ -12,10 +12,11 @@ from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
 from aui_tui.tasks.elements import Control, fill
 from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, FIELDS, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck, Untouched
-from aui_tui.tasks.pointing import ALONE, SHORT, by_control, by_mouse_alone, by_pointing
+from aui_tui.tasks.pointing import ALONE, SHORT, by_control, by_mouse_alone, by_pointing, presses
 from aui_tui.tasks.reading import drawings, items
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import (
+    ABOUT,
     CART,
     CONTACT,
     DISMISS,
@@ -37,6 +38,8 @@ from aui_tui.tasks.vocabulary import (
 
 PAGES: Final = 4
 """Pages that are opened beside the homepage and the page that was followed."""
+FOLDED: Final = 3
+"""Pages without an offer in sight on which one is looked for behind controls, and by a mouse."""
 NEAR: Final = 4
 """Elements before and after a control in which a price belongs to it where no block holds both."""
 CART_TEXT: Final = 12
@@ -98,20 +101,26 @@ async def offer(visit: Visit) -> TaskResult:
 
     One that is whole decides. Else a doubt is told before what is missing. Raises Closed, Stuck.
     """
-    queue = list(_ahead(visit))
+    queue, rest = list(_ahead(visit)), _further(visit)
     endings: list[TaskResult] = []
     failure: Closed | Stuck | None = None
-    opened, folded = 0, ""
+    opened, folded = 0, list[str]()
     outlines = [outline for outline in (visit.item, visit.home) if outline is not None]
-    while outlines or (queue and opened < PAGES):
+    begun = [visit.place(outline.url) for outline in outlines]
+    while outlines or ((queue or rest) and opened < PAGES):
         if outlines:
             outline = outlines.pop(0)
         else:
-            url, opened = queue.pop(0), opened + 1
+            likely = bool(queue)
+            url = (queue or rest).pop(0)
+            if visit.place(url) in begun:
+                continue
+            begun.append(visit.place(url))
+            opened += 1
             try:
                 outline = await visit.served(url)
             except (Closed, Stuck) as error:
-                failure = error
+                failure = error if likely else failure
                 continue
         candidate = _offer(outline)
         # the homepage tells of many things: it decides only where its offer is whole
@@ -121,12 +130,17 @@ async def offer(visit: Visit) -> TaskResult:
         if ending is not None and ending.outcome == DONE:
             return ending
         endings += [ending] if ending is not None else []
-        if not worth and not folded and outline is not visit.home and await _folds(visit, outline):
-            folded = outline.url
+        if ending is None and len(folded) < FOLDED and not visit.act and await _folds(visit, outline):
+            folded.append(outline.url)
         queue += [deeper for deeper in _priced(visit, outline)[:1] if deeper not in queue and outline is not visit.home]
-    if not endings and folded and not visit.act:
-        unfolded = await _unfolded(visit, folded)
+    for url in folded if not endings else ():
+        unfolded = await _unfolded(visit, url)
         endings += [unfolded] if unfolded is not None else []
+        if unfolded is not None and unfolded.outcome == DONE:
+            return unfolded
+    if not endings and not visit.act:
+        drawn = await _drawn_at_home(visit)
+        endings += [drawn] if drawn is not None else []
     if endings:
         return next((ending for ending in endings if ending.outcome != BLOCKED), endings[0])
     if failure is not None:
@@ -135,9 +149,32 @@ async def offer(visit: Visit) -> TaskResult:
 
 
 async def _folds(visit: Visit, outline: Outline) -> bool:
-    """Say whether a page holds a control that adds or books without showing it."""
+    """Say whether a page may hold an offer without showing it.
+
+    It holds a control that adds or books and does not show it, or its main part something that folds, or that reacts
+    to a mouse and is no control.
+    """
+    main = set(outline.main())
+    if any(node.role in ("button", "tab", "generic") and node in main for node in presses(outline, SEARCH)):
+        return True
     await visit.here(outline.url)
-    return any(TAKE.search(str(name)) for name in await visit.page.query("hidden-controls") or ())
+    hidden = await visit.page.query("hidden-controls") or ()
+    return any(TAKE.search(str(name)) for name in hidden) or bool(await visit.page.inspect("moved"))
+
+
+async def _drawn_at_home(visit: Visit) -> TaskResult | None:
+    """Return the ending where the homepage sells things whose prices are drawn; None where it does not."""
+    home = visit.home
+    control = _adding(home.main(), "button", "link")
+    if control is None or _price(home.main()):
+        return None
+    await visit.here(home.url)
+    drawn = await visit.page.query("drawn-beside", [TAKE.pattern, PRICE.pattern])
+    if not drawn:
+        return None
+    visit.step("looked", control, note="for a price beside it", mark="stuck", outline=home)
+    facts = {"name": _name(home, (), control), "pictures": f"; what is drawn by {drawn} has no text"}
+    return await visit.blame("offer-price", control, facts, url=home.url)
 
 
 async def _unfolded(visit: Visit, url: str) -> TaskResult | None:
@@ -150,7 +187,7 @@ async def _unfolded(visit: Visit, url: str) -> TaskResult | None:
     if opened is not None:
         return await _judge(visit, _offer(opened[1]))
     outline = await visit.here(url)
-    pointed = await by_pointing(visit, "control", shows)
+    pointed = await by_pointing(visit, "offer", shows)
     if not pointed:
         return None
     facts = {"name": _name(outline, (), None), "price": _price((await visit.page.look(whole=False)).main())}
@@ -166,6 +203,25 @@ def _ahead(visit: Visit) -> Iterator[str]:
         if place not in places and place.startswith("http") and not acts(place):
             places.add(place)
             yield url
+
+
+def _further(visit: Visit) -> list[str]:
+    """Return the addresses of other pages of the homepage where an offer may be, the likeliest first.
+
+    What says that it is taken there, or is drawn like a button; then the menu from its end, and the rest.
+    """
+
+    def rank(place: tuple[int, Node]) -> tuple[int, int]:
+        at, node = place
+        heads = bool({"navigation", "banner"} & set(node.path))
+        signs = TAKE.search(node.name), visit.place(node.url) in visit.prominent, heads
+        first = next((number for number, sign in enumerate(signs) if sign), len(signs))
+        return first, -at if heads else at
+
+    nodes = [node for node in items(visit, visit.home, main=False) if not CONTACT.search(node.name)]
+    nodes = [node for node in nodes if not ABOUT.search(node.name) and not CART.search(node.name)]
+    order = {node: at for at, node in enumerate(visit.home.nodes)}
+    return [node.url for _, node in sorted(((order[node], node) for node in nodes), key=rank)]
 
 
 def _priced(visit: Visit, outline: Outline) -> list[str]:
