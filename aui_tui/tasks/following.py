@@ -153,9 +153,8 @@ async def _in_turn(visit: Visit, nodes: list[Node], way: Way | None = None) -> l
 def _without_address(visit: Visit, *, main: bool = True) -> list[Node]:
     """Return links without an address of their own (``#``, ``javascript:``), which only a script can follow.
 
-    Those of the main region, without ``main`` of all but the foot of the page.
-
-    One to a mail program or a telephone leads to no page, and is none of them.
+    Those of the main region; without ``main`` those of all but the foot of the page. One to a mail program or a
+    telephone leads to no page, and is none of them.
     """
     own = words(visit.home.title)
     links = (
