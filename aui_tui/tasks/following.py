@@ -15,7 +15,7 @@ from aui_tui.tasks.page import Closed, Pressed, Stuck, Untouched
 from aui_tui.tasks.pointing import by_control, by_pointing, pointable
 from aui_tui.tasks.reading import items, names_an_item
 from aui_tui.tasks.visit import Visit, ended
-from aui_tui.tasks.vocabulary import DISMISS, INVITE, TAKE, acts, words
+from aui_tui.tasks.vocabulary import DISMISS, INVITE, TAKES, acts, words
 from aui_tui.text import clean
 
 CANDIDATES: Final = 3
@@ -71,7 +71,7 @@ async def _named(visit: Visit, nodes: list[Node]) -> list[TaskResult]:
 
 def _asks(node: Node) -> bool:
     """Say whether a link asks a person to act, as “Rent now” or “Join us”."""
-    return TAKE.match(node.name) is not None or INVITE.match(node.name) is not None
+    return TAKES.match(node.name) is not None or INVITE.match(node.name) is not None
 
 
 async def _around(visit: Visit) -> list[TaskResult]:
@@ -250,6 +250,8 @@ async def _try(visit: Visit, node: Node) -> TaskResult:
     except Untouched:
         if await _covers(visit, fresh) or await _moves(visit, fresh):
             return await _covered_link(visit, fresh)
+        if _address(visit, node) and await visit.page.hit(fresh) is None:  # an area of a picture has no box of its own
+            return await _straight(visit, node)
         return ended("follow-failed", {"why": f"the link “{node.name}” took no click in time"})
     if pressed.led and visit.at_home(pressed.led):
         return ended("follow-failed", {"why": "the page loaded itself again"}, node=node)

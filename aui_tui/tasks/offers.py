@@ -20,6 +20,7 @@ from aui_tui.tasks.vocabulary import (
     CART,
     CONTACT,
     DISMISS,
+    ENTER,
     GENERIC,
     MENU,
     PRICE,
@@ -30,6 +31,7 @@ from aui_tui.tasks.vocabulary import (
     SOLD_OUT,
     TAKE,
     TAKE_LAST,
+    TAKES,
     UNREAD_PRICE,
     acts,
     unrolled,
@@ -42,6 +44,8 @@ FOLDED: Final = 3
 """Pages without an offer in sight on which one is looked for behind controls, and by a mouse."""
 NEAR: Final = 4
 """Elements before and after a control in which a price belongs to it where no block holds both."""
+CLOSE_BY: Final = 2
+"""The same for a control that rents, joins or applies."""
 CART_TEXT: Final = 12
 """Characters after the word for a cart that may say what is in it; twice as many before it."""
 SMALL: Final = 600
@@ -104,6 +108,7 @@ async def offer(visit: Visit) -> TaskResult:
     queue, rest = list(_ahead(visit)), _further(visit)
     endings: list[TaskResult] = []
     failure: Closed | Stuck | None = None
+    unsaid: TaskResult | None = None
     opened, folded = 0, list[str]()
     outlines = [outline for outline in (visit.item, visit.home) if outline is not None]
     begun = [visit.place(outline.url) for outline in outlines]
@@ -130,17 +135,18 @@ async def offer(visit: Visit) -> TaskResult:
         if ending is not None and ending.outcome == DONE:
             return ending
         endings += [ending] if ending is not None else []
-        if ending is None and len(folded) < FOLDED and not visit.act and await _folds(visit, outline):
-            folded.append(outline.url)
+        if ending is None and not visit.act:
+            unsaid = await _drawn_beside(visit, outline) if unsaid is None else unsaid
+            if len(folded) < FOLDED and await _folds(visit, outline):
+                folded.append(outline.url)
         queue += [deeper for deeper in _priced(visit, outline)[:1] if deeper not in queue and outline is not visit.home]
     for url in folded if not endings else ():
         unfolded = await _unfolded(visit, url)
         endings += [unfolded] if unfolded is not None else []
         if unfolded is not None and unfolded.outcome == DONE:
             return unfolded
-    if not endings and not visit.act:
-        drawn = await _drawn_at_home(visit)
-        endings += [drawn] if drawn is not None else []
+    if not endings and unsaid is not None:
+        return unsaid
     if endings:
         return next((ending for ending in endings if ending.outcome != BLOCKED), endings[0])
     if failure is not None:
@@ -159,22 +165,21 @@ async def _folds(visit: Visit, outline: Outline) -> bool:
         return True
     await visit.here(outline.url)
     hidden = await visit.page.query("hidden-controls") or ()
-    return any(TAKE.search(str(name)) for name in hidden) or bool(await visit.page.inspect("moved"))
+    return any(TAKES.search(str(name)) for name in hidden) or bool(await visit.page.inspect("moved"))
 
 
-async def _drawn_at_home(visit: Visit) -> TaskResult | None:
-    """Return the ending where the homepage sells things whose prices are drawn; None where it does not."""
-    home = visit.home
-    control = _adding(home.main(), "button", "link")
-    if control is None or _price(home.main()):
+async def _drawn_beside(visit: Visit, outline: Outline) -> TaskResult | None:
+    """Return the ending for a page that sells several things whose prices are drawn; None for another."""
+    control = next((node for node in outline.main() if node.role in CONTROLS and TAKES.search(node.name)), None)
+    if control is None or _price(outline.main()):
         return None
-    await visit.here(home.url)
-    drawn = await visit.page.query("drawn-beside", [TAKE.pattern, PRICE.pattern])
+    await visit.here(outline.url)
+    drawn = await visit.page.query("drawn-beside", [TAKES.pattern, PRICE.pattern])
     if not drawn:
         return None
-    visit.step("looked", control, note="for a price beside it", mark="stuck", outline=home)
-    facts = {"name": _name(home, (), control), "pictures": f"; what is drawn by {drawn} has no text"}
-    return await visit.blame("offer-price", control, facts, url=home.url)
+    visit.step("looked", control, note="for a price beside it", mark="stuck", outline=outline)
+    facts = {"name": _name(outline, (), control), "pictures": f"; what is drawn by {drawn} has no text"}
+    return await visit.blame("offer-price", control, facts, url=outline.url)
 
 
 async def _unfolded(visit: Visit, url: str) -> TaskResult | None:
@@ -214,7 +219,8 @@ def _further(visit: Visit) -> list[str]:
     def rank(place: tuple[int, Node]) -> tuple[int, int]:
         at, node = place
         heads = bool({"navigation", "banner"} & set(node.path))
-        signs = TAKE.search(node.name), visit.place(node.url) in visit.prominent, heads
+        # one of a list that was followed stands for the others
+        signs = TAKES.search(node.name), visit.place(node.url) in visit.prominent, heads, not node.group
         first = next((number for number, sign in enumerate(signs) if sign), len(signs))
         return first, -at if heads else at
 
@@ -329,7 +335,7 @@ def _paired(main: Sequence[Node]) -> tuple[Sequence[Node], Node | None, Node | N
     """Return the first block with a price and a control to add, else with a price and an unknown button; and which."""
     unknown: tuple[Sequence[Node], Node | None, Node | None] = ((), None, None)
     for at, node in enumerate(main):
-        adds = node.role in CONTROLS and TAKE.search(node.name) is not None
+        adds = node.role in CONTROLS and (TAKE.search(node.name) is not None or _enters(main, at))
         is_unknown = node.role == "button" and not node.disabled and not any(o.search(node.name) for o in OTHERS)
         if not adds and (unknown[0] or not is_unknown):
             continue
@@ -339,6 +345,12 @@ def _paired(main: Sequence[Node]) -> tuple[Sequence[Node], Node | None, Node | N
         if block and not adds:
             unknown = block, None, node
     return unknown
+
+
+def _enters(main: Sequence[Node], at: int) -> bool:
+    """Say whether a control rents, joins or applies for what has its price right beside it, not in prose."""
+    beside = _text(main[max(0, at - CLOSE_BY) : at + CLOSE_BY + 1])
+    return ENTER.search(main[at].name) is not None and PRICE.search(beside) is not None
 
 
 def _block(main: Sequence[Node], at: int) -> Sequence[Node]:
@@ -465,10 +477,10 @@ def _may_be_a_choice(node: Node) -> bool:
 
 
 async def _adding_without_name(visit: Visit, outline: Outline) -> Node | None:
-    """Return the button without a name whose markup says that it adds, beside the price of a page that is open."""
-    for node in [node for node in outline.main() if node.role == "button" and not node.name and not node.disabled]:
+    """Return the control without a name whose markup or address says that it adds, beside a price of the open page."""
+    for node in [node for node in outline.main() if node.role in CONTROLS and not node.name and not node.disabled]:
         marks = str(await visit.page.ask(node, "marks") or "")
-        if CART.search(marks) or TAKE.search(marks):
+        if CART.search(marks) or TAKE.search(marks) or acts(node.url):
             return node
     return await _changing_the_cart(visit, outline)
 

@@ -437,10 +437,10 @@ element => (OPERATED)(element)
 everywhere => {
   const main = document.querySelector("main,[role=main]") || document.body;
   const named = "[alt]:not([alt='']),[aria-label]:not([aria-label='']),[title]:not([title='']),title";
-  const found = [...(everywhere ? document : main).querySelectorAll("a[href]")].filter(link => link.host === location.host &&
-    link.pathname + link.search !== location.pathname + location.search && link.checkVisibility() &&
+  const found = [...(everywhere ? document : main).querySelectorAll("a[href],area[href]")].filter(link => link.host === location.host &&
+    link.pathname + link.search !== location.pathname + location.search && (link.localName === "area" || link.checkVisibility()) &&
     !link.closest(everywhere ? "footer" : "nav,header,footer,aside") && !(link.textContent || "").trim() &&
-    !link.matches("[aria-label]:not([aria-label='']),[aria-labelledby],[title]:not([title=''])") && !link.querySelector(named));
+    !link.matches("[alt]:not([alt='']),[aria-label]:not([aria-label='']),[aria-labelledby],[title]:not([title=''])") && !link.querySelector(named));
   return { count: found.length, example: found.length ? found[0].outerHTML.slice(0, 160) : "" };
 }
 
@@ -733,6 +733,7 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
       .sort((left, right) => left[1] - right[1]).map(([element]) => element);
   };
   const wheels = element => Object.keys(getEventListeners(element)).some(kind => /wheel/.test(kind)) || element.hasAttribute("onwheel");
+  const shapes = from => deep("g,path,rect,circle,polygon,ellipse,canvas", from).filter(element => free(element) && live(element));
   const scrolls = element => /auto|scroll/.test(getComputedStyle(element).overflowY) && element.scrollHeight > element.clientHeight + 1;
   const unfolding = (targets, fits) => [...new Set(targets.slice(0, 40).flatMap(one => beside(one, free, live)))].filter(fits);
   const rows = () => {
@@ -774,20 +775,25 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
     return ranked(new Map(every.filter(element => (small(element) || plain(element)) && !price.test(text(element)) && !element.closest("nav,header,footer") && close(element))
       .map(element => [element, live(element) ? 0 : small(element) ? 1 : 2])), 9);
   };
-  // what may lead on from a page without links: icons and short texts that react, anywhere but in the foot
-  const ways = () => every.filter(element => live(element) && !element.closest("footer,form") && !element.querySelector(control) &&
-    !live(element.parentElement) && (icon(element) || element.matches("canvas,svg") || (text(element) && text(element).length < 60)));
+  // what may lead on from a page without links: icons, shapes and short texts that react, then short texts around the main region
+  const ways = () => {
+    const around = every.concat(shapes()).filter(element => !element.closest("footer,form") && !element.querySelector(control));
+    const reacting = around.filter(element => live(element) && !live(element.parentElement) &&
+      (icon(element) || element.matches("canvas,svg,svg *") || (text(element) && text(element).length < 60)));
+    const plain = around.filter(element => text(element) && text(element).length < 40 && !element.closest("main,[role=main],p,h1,h2,h3") &&
+      [...element.childNodes].some(child => child.nodeType === 3 && child.data.trim()));
+    return [...new Set([...reacting, ...plain])];
+  };
   // what may bring an offer: of things alike beside each other a few stand for all
   const offers = () => {
     const main = document.querySelector("main,[role=main]") || document.body, same = new Map();
-    const shapes = deep("g,path,rect,circle,polygon,ellipse,canvas", main).filter(element => free(element) && live(element));
     const few = element => {
       const alike = same.get(element.parentElement) || same.set(element.parentElement, new Map()).get(element.parentElement);
       const key = element.tagName + element.getAttribute("class");
       return alike.set(key, (alike.get(key) || 0) + 1).get(key) <= 3;
     };
     const first = every.filter(element => main.contains(element) && wheels(element) && !scrolls(element));
-    return [...new Set([...first, ...shapes, ...openers()])].filter(few);
+    return [...new Set([...first, ...shapes(main), ...openers()])].filter(few);
   };
   const kinds = {
     row: rows,
