@@ -44,10 +44,11 @@ class Usage:
     bytes: int = 0
     sent: int = 0
 
-    def exhausts(self, allowed: Allowance) -> bool:
-        """Say whether nothing is left of what is ``allowed``."""
+    def exhausts(self, allowed: Allowance, part: float = 1) -> bool:
+        """Say whether nothing is left of what is ``allowed``, or of that ``part`` of it."""
         most = max(self.requests, self.connections)
-        return most > allowed.requests or self.bytes > allowed.bytes or self.sent > allowed.sent
+        used = (most, allowed.requests), (self.bytes, allowed.bytes), (self.sent, allowed.sent)
+        return any(now > part * whole for now, whole in used)
 
 
 class Refused(Exception):

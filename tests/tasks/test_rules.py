@@ -16,6 +16,7 @@ from aui_tui.model.tasks import Step
 from aui_tui.scan.exchanges import redact
 from aui_tui.tasks import browser
 from aui_tui.tasks.fence import NetworkPhase, carries, objection
+from aui_tui.tasks.proxy import Allowance, Usage
 from aui_tui.tasks.vocabulary import acts
 
 ACTING = """/cart/add?id=1 /panier/ajouter?id=0 /panier/supprimer/1 /compte/deconnexion /carrito/eliminar/1 /koszyk/dodaj/0
@@ -25,6 +26,14 @@ ACTING = """/cart/add?id=1 /panier/ajouter?id=0 /panier/supprimer/1 /compte/deco
 /reservar-sala-azul /carrinho/adicionar?id=1 /konto/löschen"""
 READING = """/ /items/one /search?q=order /list?sort=order&order=asc /blog/how-to-delete-a-file /about /books/2 /wiki/Special:Search
 /news/federal-reserve-keeps-its-course /docs/addons.html /addresses /app/delete.js /product/payload /en/address-book /pedir-cita /es/pedir-cita/ /de/termin-buchen /reservar /prenota"""
+
+
+def test_what_a_run_has_used_is_held_against_all_or_a_part_of_what_it_may_use() -> None:
+    allowed = Allowance(requests=100, bytes=1000, sent=10)
+    assert not Usage(requests=100, bytes=1000, sent=10).exhausts(allowed)
+    assert Usage(connections=101).exhausts(allowed)
+    assert Usage(bytes=501).exhausts(allowed, 0.5)
+    assert not Usage(requests=50, bytes=500, sent=5).exhausts(allowed, 0.5)
 
 
 def test_addresses_that_act_are_told_from_those_that_read() -> None:
