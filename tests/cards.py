@@ -9,11 +9,12 @@ import msgspec
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from aui_tui.model.card import Index, ReportCard, SiteSummary
+from aui_tui.model.card import Index, ReportCard
 from aui_tui.model.codec import Keys, keyed, lettered, summary_from
 from aui_tui.model.listing import Row
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import BROWSER, Exchange, FileFacts, Landmarks, RobotsFacts
+from aui_tui.model.summary import SiteSummary
 from aui_tui.model.vocabulary import CATEGORIES
 from aui_tui.report.formats import Listing
 from aui_tui.text import clean

@@ -11,14 +11,15 @@ from tempfile import TemporaryDirectory
 from msgspec.structs import replace
 
 from aui_tui.errors import InvalidHost, NeverScanned, RateLimited
-from aui_tui.model.card import ReportCard, stamp
+from aui_tui.model.card import ReportCard
 from aui_tui.model.listing import IndexView
-from aui_tui.model.observations import Progress, no_progress
 from aui_tui.model.options import ORDINARY, ScanOptions
+from aui_tui.model.progress import Progress, no_progress
 from aui_tui.model.query import Query
 from aui_tui.model.quota import Quota
 from aui_tui.model.report import HostReport
 from aui_tui.model.tasks import TaskProgress
+from aui_tui.model.times import stamp
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.service.publication import Publication
 from tests.cards import DEAD, SAMPLES, WALLED

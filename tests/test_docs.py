@@ -9,7 +9,7 @@ import pytest
 
 from aui_tui import docs
 from aui_tui.errors import BadValue
-from aui_tui.model import query
+from aui_tui.model import query_line
 from tests.cli.runner import ROOT, here
 from tests.tui.service import CardService
 from tests.tui.stage import settle, stage, text_of
@@ -96,7 +96,7 @@ def test_images_are_named_by_their_digest(path: Path) -> None:
 
 def test_the_page_on_queries_has_every_term() -> None:
     text = docs.read("query")
-    for term, meaning in (*query.terms(), *query.JOINING, *query.EXAMPLES):
+    for term, meaning in (*query_line.terms(), *query_line.JOINING, *query_line.EXAMPLES):
         assert term in text
         assert meaning.replace("<", "\\<") in text
 

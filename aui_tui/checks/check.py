@@ -17,8 +17,9 @@ from aui_tui.checks.judge import Judgement
 from aui_tui.checks.site import Site
 from aui_tui.model.card import Finding
 from aui_tui.model.labels import challenge_page, status
-from aui_tui.model.observations import BROWSER, FILE_PATHS, PLACEHOLDER, SERVED, WITHHOLDING, Observations, PageFacts
+from aui_tui.model.observations import BROWSER, FILE_PATHS, PLACEHOLDER, WITHHOLDING, Observations, PageFacts
 from aui_tui.model.registry import registry
+from aui_tui.model.vocabulary import SERVED
 
 NO_POINTS: Final[Mapping[str, int]] = MappingProxyType({})
 WELCOME: Final = MappingProxyType({"v0.1": "access", "v0.2": "welcome"})

@@ -30,14 +30,10 @@ from aui_tui.model.observations import (
     ACCEPTS_ANYTHING,
     ANOTHER_PAGE,
     BROWSER,
-    CHALLENGED,
     FILE_PROBES,
     FORGERIES,
-    INCONCLUSIVE,
     LAX,
     NOT_VERIFIED,
-    REFUSED,
-    SERVED,
     SIGNED_FORMS,
     UNFOLLOWED,
     VERIFIED,
@@ -48,7 +44,7 @@ from aui_tui.model.observations import (
 )
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import AWAY, FORMAT, MORE, NEGOTIATED, REAL, REAL_AGENT
-from aui_tui.model.vocabulary import LIVE_TOTAL, has_edge
+from aui_tui.model.vocabulary import CHALLENGED, INCONCLUSIVE, LIVE_TOTAL, REFUSED, SERVED, has_edge
 from aui_tui.text import count, joined
 
 PROOF: Final = ", asked again alone, with {control} served right before and after"

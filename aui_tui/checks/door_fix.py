@@ -15,9 +15,10 @@ from aui_tui.checks.judge import Probed
 from aui_tui.checks.site import Site, edges
 from aui_tui.checks.wording import NAMED, answer, answers, fill
 from aui_tui.model import labels
-from aui_tui.model.observations import BROWSER, SERVED, Cause, Exchange, Observations
+from aui_tui.model.observations import BROWSER, Cause, Exchange, Observations
 from aui_tui.model.registry import Agent, registry
 from aui_tui.model.verdicts import AWAY
+from aui_tui.model.vocabulary import SERVED
 from aui_tui.text import joined
 
 REQUEST: Final = "server/change-request.txt"

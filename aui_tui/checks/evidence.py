@@ -16,10 +16,10 @@ from aui_tui.checks.judge import Judgement
 from aui_tui.checks.wording import answer, clause, fill, quoted, sentence, silence_reason
 from aui_tui.model.card import Finding, Ledger
 from aui_tui.model.labels import status
-from aui_tui.model.observations import INCONCLUSIVE, LIMIT_STATUS, NO_ISSUER, Exchange, Observations
+from aui_tui.model.observations import LIMIT_STATUS, NO_ISSUER, Exchange, Observations
 from aui_tui.model.tasks import BLOCKED, DONE, TASK, Rendered, TreeDifference
 from aui_tui.model.verdicts import AWAY, REAL
-from aui_tui.model.vocabulary import SEVERITIES
+from aui_tui.model.vocabulary import INCONCLUSIVE, SEVERITIES
 from aui_tui.text import cells, count, fit, joined
 
 EXAMPLES: Final = 3

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-from aui_tui.model.observations import CHALLENGED, INCONCLUSIVE, SERVED, Exchange, Observations, RobotsPolicy
+from aui_tui.model.observations import Exchange, Observations, RobotsPolicy
 from aui_tui.model.points import UNREACHABLE, stance_of
 from aui_tui.model.registry import Agent, registry
 from aui_tui.model.surfaces import SURFACES, Surface
 from aui_tui.model.tasks import CLOSED, REFUSED, UNKNOWN, WALLED, TaskReport
 from aui_tui.model.verdicts import AWAY, Reading
+from aui_tui.model.vocabulary import CHALLENGED, INCONCLUSIVE, SERVED
 
 SHARED_WALL: Final = 2
 """This many live answers, all of them challenges, wall the surfaces that are judged by robots.txt alone."""

@@ -7,8 +7,9 @@ from typing import Final
 
 from aui_tui.checks.check import sentence_list
 from aui_tui.checks.wording import quoted
-from aui_tui.model.agents import IN, SHUT, TOLD_NO, open_readers
+from aui_tui.model.agents import open_readers
 from aui_tui.model.card import Finding
+from aui_tui.model.fates import IN, SHUT, TOLD_NO
 from aui_tui.model.labels import status
 from aui_tui.model.observations import BROWSER, REDIRECTS, Exchange, Observations
 from aui_tui.model.open_agents import OpenAgent, clients, number, share, table

@@ -17,11 +17,11 @@ from aui_tui.checks.wording import NAMED, at_lines, by_line, listed, name_of, ou
 from aui_tui.model.card import Finding
 from aui_tui.model.labels import status
 from aui_tui.model.methods import round_half_up
-from aui_tui.model.observations import GONE, INCONCLUSIVE, SERVED, Exchange, Observations, RobotsPolicy
+from aui_tui.model.observations import GONE, Exchange, Observations, RobotsPolicy
 from aui_tui.model.open_agents import CHECKS_ROBOTS, table
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import OWN_ROBOTS
-from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL
+from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, INCONCLUSIVE, SERVED
 from aui_tui.text import count, joined
 
 QUARTERS: Final = 4

@@ -23,7 +23,6 @@ from aui_tui.model.card import (
     LedgerEntry,
     PageAccess,
     PageAnswer,
-    Points,
     Recommendation,
     ReportCard,
     Semantic,
@@ -41,16 +40,12 @@ from aui_tui.model.methods import (
     grade_of,
 )
 from aui_tui.model.methods import method as method_called
-from aui_tui.model.observations import (
-    BROWSER,
-    CHALLENGED,
-    Observations,
-    OtherPage,
-)
+from aui_tui.model.observations import BROWSER, Observations, OtherPage
 from aui_tui.model.points import Standing, letter, percent
 from aui_tui.model.registry import registry
+from aui_tui.model.summary import Points
 from aui_tui.model.tasks import DONE, pillar_points, runs_of
-from aui_tui.model.vocabulary import AGENTS_TOTAL, CRAWLERS_TOTAL, LIVE_TOTAL
+from aui_tui.model.vocabulary import AGENTS_TOTAL, CHALLENGED, CRAWLERS_TOTAL, LIVE_TOTAL
 from aui_tui.packaged import read_table
 from aui_tui.text import count
 

@@ -15,8 +15,9 @@ from aui_tui.checks.wording import quoted
 from aui_tui.model import directives
 from aui_tui.model.card import Finding
 from aui_tui.model.methods import round_half_up
-from aui_tui.model.observations import BROWSER, SERVED, Observations
+from aui_tui.model.observations import BROWSER, Observations
 from aui_tui.model.registry import registry
+from aui_tui.model.vocabulary import SERVED
 from aui_tui.text import clean, count, joined
 
 SENTENCES: Final = sentence_list(

@@ -8,9 +8,10 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from aui_tui.model import labels
-from aui_tui.model.observations import CHALLENGED, UNFOLLOWED, Exchange, RobotsPolicy
+from aui_tui.model.observations import UNFOLLOWED, Exchange, RobotsPolicy
 from aui_tui.model.registry import registry
 from aui_tui.model.verdicts import ALONE, LESS
+from aui_tui.model.vocabulary import CHALLENGED
 from aui_tui.text import clean, joined
 
 QUOTE: Final = 60

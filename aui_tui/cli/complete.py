@@ -48,9 +48,9 @@ def shell_word(word: str) -> str:
 def sorts(incomplete: str) -> list[str]:
     """Return the columns that a list can be ordered by."""
     from aui_tui.model.query import SORTS
-    from aui_tui.model.surfaces import SURFACES
+    from aui_tui.model.surfaces import SLUGS
 
-    return of([*SORTS, *("matrix." + surface.slug for surface in SURFACES)])(incomplete)
+    return of([*SORTS, *("matrix." + slug for slug in SLUGS)])(incomplete)
 
 
 def fields(incomplete: str) -> list[str]:
@@ -62,7 +62,7 @@ def fields(incomplete: str) -> list[str]:
 
 def terms(incomplete: str) -> list[str]:
     """Return the terms of the query language that the last word of the line may become."""
-    from aui_tui.model.query import fields as query_fields
+    from aui_tui.model.query_line import fields as query_fields
 
     by_name = query_fields()
 

@@ -210,7 +210,7 @@ def crawl(
 
 def _total(file: str) -> int | None:
     """Return how many rows the list ``file`` has, the packaged one for no name; None when unknown."""
-    from aui_tui.model.registry import starter
+    from aui_tui.model.starter import starter
     from aui_tui.service.crawl.listing import count_lines
 
     return count_lines(file) if file else len(starter())

@@ -18,12 +18,13 @@ from aui_tui.cli.sources import opened, service_of
 from aui_tui.cli.terminal import Paint
 from aui_tui.errors import BadValue, NeverScanned
 from aui_tui.model import labels
-from aui_tui.model.agents import turned_away
-from aui_tui.model.card import ReportCard, age
+from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import encode_index
+from aui_tui.model.fates import turned_away
 from aui_tui.model.listing import IndexView, Row, rows
 from aui_tui.model.query import Query
 from aui_tui.model.signs import sign
+from aui_tui.model.times import age
 from aui_tui.report.export import write_cards, write_listing
 from aui_tui.report.formats import CARD_FORMATS, LIST_FORMATS, PARQUET, Listing
 from aui_tui.service.protocol import Service

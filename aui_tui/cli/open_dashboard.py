@@ -25,7 +25,7 @@ from aui_tui.files import create, replace, user_path
 from aui_tui.index.folder import places
 from aui_tui.model.listing import Row, rows
 from aui_tui.model.query import Query
-from aui_tui.model.registry import starter as known
+from aui_tui.model.starter import starter as known
 from aui_tui.process import command
 from aui_tui.service.local import LocalService
 from aui_tui.service.protocol import Feed, Service

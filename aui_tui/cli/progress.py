@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from aui_tui.cli import streams
 from aui_tui.model import labels
-from aui_tui.model.observations import ANOTHER_PAGE, ProbeEvent, Progress, no_progress
+from aui_tui.model.observations import ANOTHER_PAGE
+from aui_tui.model.progress import ProbeEvent, Progress, no_progress
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import Step, TaskEvent, TaskProgress, run_of
 from aui_tui.text import clean

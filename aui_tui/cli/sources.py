@@ -14,16 +14,16 @@ from aui_tui.cli import streams
 from aui_tui.cli.run import Run
 from aui_tui.errors import BadValue, ConfigError, RecordError
 from aui_tui.files import STDIN
-from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import DEFAULT_METHOD
-from aui_tui.model.observations import Observations
-from aui_tui.model.options import Accepted
-from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import nearest
 from aui_tui.service.protocol import Service
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
+    from aui_tui.model.card import ReportCard
+    from aui_tui.model.observations import Observations
+    from aui_tui.model.options import Accepted
+    from aui_tui.model.report import HostReport
     from aui_tui.scan.policy import ScanPolicy
     from aui_tui.service.local import LocalService
     from aui_tui.settings import Settings

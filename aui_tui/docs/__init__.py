@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aui_tui.checks.scoring import MethodSection, sections
-from aui_tui.model import open_agents, query
+from aui_tui.model import open_agents, query_line
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.registry import PURPOSES, Client, registry
 from aui_tui.model.vocabulary import choose
@@ -168,10 +168,10 @@ def _plain(token: Token) -> str:
 def query_sections() -> tuple[MethodSection, ...]:
     """Return the explanation of the query language."""
     return (
-        MethodSection(query.TITLE, query.INTRODUCTION),
-        MethodSection("Terms", rows=query.terms()),
-        MethodSection("Joining terms", rows=query.JOINING),
-        MethodSection("For example", rows=query.EXAMPLES),
+        MethodSection(query_line.TITLE, query_line.INTRODUCTION),
+        MethodSection("Terms", rows=query_line.terms()),
+        MethodSection("Joining terms", rows=query_line.JOINING),
+        MethodSection("For example", rows=query_line.EXAMPLES),
     )
 
 

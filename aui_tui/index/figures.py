@@ -14,17 +14,19 @@ import msgspec
 from aui_tui.errors import BadValue, RecordError
 from aui_tui.index import compression
 from aui_tui.index.lists import filters, narrowed
-from aui_tui.index.rows import AGENTS, WORD_OF, verdicts_of
+from aui_tui.index.packed import verdicts_of
+from aui_tui.index.rows import WORD_OF
 from aui_tui.index.schema import AFTER, BEFORE, COMPARABLE, ROUTE
-from aui_tui.model.agents import TOLD_NO, UNCLEAR, gets_in, word_of
-from aui_tui.model.card import epoch_ms
 from aui_tui.model.decoding import from_json, to_json
+from aui_tui.model.fates import TOLD_NO, UNCLEAR, gets_in, word_of
 from aui_tui.model.overview import Move, Moves, Overview, decades
 from aui_tui.model.points import percent
-from aui_tui.model.query import Query, Term, all_of
-from aui_tui.model.surfaces import SURFACES
-from aui_tui.model.verdicts import AWAY, REFUSED
-from aui_tui.model.vocabulary import CATEGORIES, FIXES, GRADES, LIVE_TOTAL, STANCES
+from aui_tui.model.query import Query
+from aui_tui.model.surfaces import SLUGS, SURFACES
+from aui_tui.model.terms import Term, all_of
+from aui_tui.model.times import epoch_ms
+from aui_tui.model.verdicts import AWAY
+from aui_tui.model.vocabulary import CATEGORIES, FIXES, GRADES, LIVE_TOTAL, REFUSED, STANCES
 from aui_tui.text import clean
 
 EDGES: Final = 24
@@ -124,8 +126,8 @@ def weeks(db: sqlite3.Connection, query: Query, now: float) -> dict[str, tuple[i
             weeks_of[scan].append(week)
     if len(weeks_of) > COMPARED:
         return {}
-    measured = {slug: [0] * WEEKS for slug in AGENTS}
-    inside = {slug: [0] * WEEKS for slug in AGENTS}
+    measured = {slug: [0] * WEEKS for slug in SLUGS}
+    inside = {slug: [0] * WEEKS for slug in SLUGS}
     for scan, words in _words(db, weeks_of):
         for surface, word in zip(SURFACES, words, strict=False):
             slug, is_in = surface.slug, gets_in(word, surface.source)
@@ -134,15 +136,15 @@ def weeks(db: sqlite3.Connection, query: Query, now: float) -> dict[str, tuple[i
                 inside[slug][week] += is_in is True
     return {
         slug: tuple(percent(number, of) if of else -1 for number, of in zip(inside[slug], measured[slug], strict=True))
-        for slug in AGENTS
+        for slug in SLUGS
     }
 
 
 def _by_kind(kinds: Mapping[Any, int]) -> dict[str, Any]:
     """Return the figures of an overview that follow from category, stance, grade, edge and verdicts of hosts."""
     grades, stances = dict.fromkeys(GRADES, 0), {word: dict.fromkeys(STANCES, 0) for word in CATEGORIES}
-    verdicts: dict[str, Counter[str]] = {slug: Counter() for slug in AGENTS}
-    shut = {slug: {word: [0, 0] for word in CATEGORIES} for slug in AGENTS}
+    verdicts: dict[str, Counter[str]] = {slug: Counter() for slug in SLUGS}
+    shut = {slug: {word: [0, 0] for word in CATEGORIES} for slug in SLUGS}
     edges, refusing = Counter[str](), Counter[str]()
     for (category, stance, grade, edge, letters), number in kinds.items():
         edges[edge] += number
@@ -238,4 +240,4 @@ def _turned(db: sqlite3.Connection, now: Mapping[int, str]) -> dict[str, tuple[i
             is_in = gets_in(WORD_OF.get(letter, UNCLEAR), surface.source)
             let[surface.slug] += was is False and is_in is True
             shut[surface.slug] += was is True and is_in is False
-    return {slug: (let[slug], shut[slug]) for slug in AGENTS}
+    return {slug: (let[slug], shut[slug]) for slug in SLUGS}

@@ -16,8 +16,9 @@ from aui_tui.errors import Unavailable
 from aui_tui.index.rows import LINE, Line, row_of
 from aui_tui.model.decoding import from_json, to_json
 from aui_tui.model.listing import Facets, Row
-from aui_tui.model.query import Query, Term, all_of
-from aui_tui.model.surfaces import SURFACES
+from aui_tui.model.query import Query
+from aui_tui.model.surfaces import SLUGS
+from aui_tui.model.terms import Term, all_of
 from aui_tui.model.vocabulary import CATEGORIES, FATES, STANCES
 from aui_tui.text import clean
 
@@ -51,8 +52,7 @@ def order_of(query: Query) -> str:
     key = KEYS.get(query.sort, query.sort)
     if query.sort.startswith("matrix."):
         places = " ".join(f"WHEN '{FATES[word]}' THEN {place}" for place, word in enumerate(BEST_FIRST))
-        slugs = [surface.slug for surface in SURFACES]
-        key = f"CASE substr(words, {1 + slugs.index(query.sort.removeprefix('matrix.'))}, 1) {places} END"
+        key = f"CASE substr(words, {1 + SLUGS.index(query.sort.removeprefix('matrix.'))}, 1) {places} END"
     keys = [*([key] if key else []), *([] if key == "host" else ["score DESC", "host"])]
     if query.descending:
         keys = [

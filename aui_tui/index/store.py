@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from aui_tui.errors import NeverScanned, NoCard, RecordError
-from aui_tui.index import compression
 from aui_tui.index.database import Database, code_of
 from aui_tui.index.lists import (
     FILLED,
@@ -32,20 +31,22 @@ from aui_tui.index.lists import (
     read_rows,
     unused,
 )
-from aui_tui.index.rows import COLUMNS, Packed, columns_of, search_text
+from aui_tui.index.rows import COLUMNS, search_text
 from aui_tui.index.schema import AFTER, BEFORE, COMPARABLE, ROUTE
-from aui_tui.model.card import ReportCard, epoch_ms, stamp
 from aui_tui.model.decoding import to_json
 from aui_tui.model.listing import Facets, IndexView, Row
 from aui_tui.model.methods import REVISION
-from aui_tui.model.observations import Observations
-from aui_tui.model.query import Query
-from aui_tui.model.report import HistoryPoint, HostReport
-from aui_tui.model.visits import Visits, decode_visits
+from aui_tui.model.times import epoch_ms, stamp
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 
 if TYPE_CHECKING:
+    from aui_tui.index.packed import Packed
+    from aui_tui.model.card import ReportCard
+    from aui_tui.model.observations import Observations
     from aui_tui.model.overview import Moves, Overview
+    from aui_tui.model.query import Query
+    from aui_tui.model.report import HistoryPoint, HostReport
+    from aui_tui.model.visits import Visits
 
 DAY_MS: Final = 86_400_000
 WEEK_MS: Final = 7 * DAY_MS
@@ -133,10 +134,14 @@ class Store:
         without any answer (``probe_dead``) goes to the history only, while a good card is kept and such scans have
         not yet gone on for 24 h.
         """
+        from aui_tui.index.packed import Packed  # a list is shown without it, and so are the imports below
+
         return self.put_packed([Packed.of(card, observations, aside)]) == 1
 
     def put_many(self, scans: Iterable[tuple[ReportCard, Observations | None]]) -> int:
         """Keep scans in one transaction; return how many became their host's latest card."""
+        from aui_tui.index.packed import Packed
+
         return self.put_packed([Packed.of(card, observations) for card, observations in scans])
 
     def put_packed(self, scans: Sequence[Packed]) -> int:
@@ -175,6 +180,9 @@ class Store:
         if chosen == at:
             _write(db, scan.columns)
         elif chosen != latest:
+            from aui_tui.index import compression
+            from aui_tui.index.packed import columns_of
+
             card, observations = db.execute(
                 f"SELECT {BLOBS} FROM scan WHERE site = ? AND at = ?", (site, chosen)
             ).fetchone()
@@ -222,6 +230,9 @@ class Store:
                 sql = "UPDATE meta SET revision = ?, ungraded = (SELECT 1 + ifnull(max(id), 0) FROM scan)"
                 below = db.execute(f"{sql} RETURNING ungraded", (REVISION,)).fetchall()[0][0]
         while below and time.monotonic() < end:
+            from aui_tui.index import compression
+            from aui_tui.index.packed import Packed
+
             sql = f"SELECT id, {BLOBS}, aside FROM scan WHERE id < ? AND card IS NOT NULL ORDER BY id DESC LIMIT ?"
             rows = self._read(sql, (below, REGRADED))
             scans = []
@@ -268,6 +279,9 @@ class Store:
         card, packed = rows[0]
         if card is None:
             raise NoCard(host)
+        from aui_tui.index import compression
+        from aui_tui.model.report import HostReport
+
         observations = None
         with suppress(RecordError):
             observations = None if packed is None else compression.unpack_observations(packed)
@@ -278,6 +292,8 @@ class Store:
 
     def history(self, host: str) -> tuple[HistoryPoint, ...]:
         """Return the kept scans of ``host``, oldest first, damaged ones left out; empty when it was never scanned."""
+        from aui_tui.model.report import HistoryPoint
+
         rows = self._read(
             "SELECT scan.at, scan.score, scan.grade, scan.stance, unreachable, plain, dead = 2 FROM scan "
             "JOIN site ON site.id = site WHERE host = ? AND scan.stance IN (0, 1, 2) AND typeof(scan.at) = 'integer' "
@@ -308,6 +324,8 @@ class Store:
 
     def visits(self, host: str) -> Visits | None:
         """Return what the access logs of ``host`` said last; None when none was read or the record is broken."""
+        from aui_tui.model.visits import decode_visits
+
         rows = self._read("SELECT CAST(record AS BLOB) FROM visits WHERE host = ?", (host,))
         try:
             return decode_visits(rows[0][0]) if rows else None

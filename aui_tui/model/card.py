@@ -5,8 +5,7 @@ Fields as in ``schemas/card.schema.json``. A time is ISO 8601 in UTC with millis
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Final
 from urllib.parse import quote
 
@@ -14,38 +13,24 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
-from aui_tui.model.observations import (
-    CHALLENGED,
-    INCONCLUSIVE,
-    LIMIT_STATUS,
-    REDIRECTS,
-    REFUSED,
-    SERVED,
-    Declared,
-    Timestamp,
-)
+from aui_tui.model.observations import LIMIT_STATUS, REDIRECTS, Declared
 from aui_tui.model.registry import Agent, registry
-from aui_tui.model.surfaces import SURFACES, Surface
+from aui_tui.model.summary import Grade, Host, Matrix, Percent, Points, SiteSummary, Stance
+from aui_tui.model.surfaces import of_surfaces
 from aui_tui.model.tasks import TaskRun
+from aui_tui.model.times import Timestamp
 from aui_tui.model.vocabulary import (
     AGENTS_TOTAL,
+    CHALLENGED,
     CRAWLERS_TOTAL,
+    INCONCLUSIVE,
     LIVE_TOTAL,
+    REFUSED,
+    SERVED,
     SEVERITIES,
-    STANCES,
-    SURFACES_TOTAL,
     Count,
-    one_of,
 )
 
-Percent = Annotated[int, Meta(ge=0, le=100)]
-Grade = Annotated[str, Meta(pattern=r"^[A-F][+-]?$")]
-Stance = Annotated[str, one_of(STANCES)]
-MOST_POINTS: Final = 1000
-"""More points than this on one pillar are refused, and so are NaN and infinity."""
-Points = dict[str, Annotated[int, Meta(ge=0, le=MOST_POINTS)] | Annotated[float, Meta(ge=0, le=MOST_POINTS)] | None]
-Host = Annotated[str, Meta(min_length=1)]
-Matrix = Annotated[dict[str, str], Meta(min_length=SURFACES_TOTAL, max_length=SURFACES_TOTAL)]
 Agents = Annotated[int, Meta(ge=0, le=AGENTS_TOTAL)]
 """How many of the agents."""
 
@@ -122,11 +107,6 @@ class PageAccess(PageAnswer, frozen=True, kw_only=True):
 
     path: str
     agents: dict[str, PageAnswer]
-
-
-def of_surfaces(matrix: Mapping[str, str]) -> Iterator[tuple[Surface, str]]:
-    """Yield the assistants with their verdicts in ``matrix``; a foreign one counts by position."""
-    return zip(SURFACES, matrix.values(), strict=False)
 
 
 class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
@@ -240,22 +220,6 @@ class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
         return SiteSummary(**{field: getattr(self, field) for field in SiteSummary.__struct_fields__})
 
 
-class SiteSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """An element of ``ranked`` and ``unreachable`` in the Index."""
-
-    host: Host
-    name: str
-    category: str
-    score: Percent
-    grade: Grade
-    stance: Stance
-    pillars: Points
-    matrix: Matrix
-    scanned_at: Timestamp
-    top_evidence: str
-    url: str
-
-
 class Index(msgspec.Struct, frozen=True, kw_only=True):
     """The whole Index as one record (4.1)."""
 
@@ -334,36 +298,6 @@ def card_without_volatile(card: ReportCard) -> ReportCard:
     return replace(without_quotes, recommendations=tuple(fixes))
 
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_UTC_EPOCH = _EPOCH.replace(tzinfo=None)
-"""The same without a zone: ``stamp`` is called for every row of a list, and a zone takes it twice as long."""
-_EARLIEST, _LATEST = -62135596800.0, 253402300799.0
-
-
-def stamp(epoch: float) -> str:
-    """Return ``epoch`` seconds as a record writes them, such as ``2026-07-25T10:00:00.000Z``.
-
-    A time outside the years 1 to 9999 becomes the nearest one inside.
-    """
-    since = timedelta(milliseconds=round(min(max(epoch, _EARLIEST), _LATEST) * 1000))
-    return (_UTC_EPOCH + since).isoformat(timespec="milliseconds") + "Z"
-
-
-def epoch_ms(scanned_at: str) -> int:
-    """Return a record's time as whole milliseconds since the epoch; 0 for a text that is not such a time."""
-    try:
-        moment = datetime.fromisoformat(scanned_at)
-    except ValueError:
-        return 0
-    since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
-    return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
-
-
 def site_url(base_url: str, host: str) -> str:
     """Return the address of the page of ``host`` on a service."""
     return f"{base_url}/site/{quote(host, safe=':')}"
-
-
-def age(scanned_at: str, now: float) -> float:
-    """Return the seconds from ``scanned_at`` to ``now`` (epoch seconds); never negative."""
-    return max(now - epoch_ms(scanned_at) / 1000, 0.0)

@@ -17,14 +17,15 @@ import msgspec
 from msgspec import UNSET
 
 from aui_tui.errors import RecordError
-from aui_tui.model.card import Ledger, PageAccess, ReportCard, SiteSummary, site_url
+from aui_tui.model.card import Ledger, PageAccess, ReportCard, site_url
 from aui_tui.model.decoding import cleaned, convert, parse, sentence
 from aui_tui.model.listing import IndexView, pages
 from aui_tui.model.methods import METHODS, grade_of
 from aui_tui.model.observations import Declared
 from aui_tui.model.points import UNREACHABLE, letter
 from aui_tui.model.registry import registry
-from aui_tui.model.surfaces import SURFACES
+from aui_tui.model.summary import SiteSummary
+from aui_tui.model.surfaces import SLUGS
 from aui_tui.model.tasks import TaskRun
 from aui_tui.model.vocabulary import (
     AGENTS_TOTAL,
@@ -57,7 +58,7 @@ MAPS: Final = {
 def names_of(field: str) -> tuple[str, ...]:
     """Return our literal keys of a map (``matrix``, ``ua_policy``, ``crawler_policy``, ``agent_access``) in order."""
     if field == "matrix":
-        return tuple(surface.slug for surface in SURFACES)
+        return SLUGS
     known = registry()
     if field == "crawler_policy":
         return tuple(crawler.token for crawler in known.crawlers)

@@ -6,24 +6,19 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from aui_tui.model.card import AgentAccess, ReportCard, age
 from aui_tui.model.methods import METHODS
-from aui_tui.model.observations import (
-    CHALLENGED,
-    INCONCLUSIVE,
-    REFUSED,
-    SERVED,
-    Observations,
-)
-from aui_tui.model.points import of_pillar
-from aui_tui.model.registry import registry
 from aui_tui.model.surfaces import surface_called
-from aui_tui.model.vocabulary import NO_GRADE, UNITS
+from aui_tui.model.times import age
+from aui_tui.model.vocabulary import CHALLENGED, INCONCLUSIVE, NO_GRADE, REFUSED, SERVED, UNITS
 from aui_tui.packaged import read_table
+
+if TYPE_CHECKING:
+    from aui_tui.model.card import AgentAccess, ReportCard
+    from aui_tui.model.observations import Observations
 
 _HOST: Final = r"(?a:(?:(https?)://)?((?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?))"
 OF_OUTCOME: Final = MappingProxyType(
@@ -94,6 +89,8 @@ def result(card: ReportCard) -> str:
 
 def name(key: str) -> str:
     """Return what an assistant, an agent or a probe is called, by its key in a record; a foreign key as it is."""
+    from aui_tui.model.registry import registry  # a first frame names nothing
+
     entry = surface_called(key) or registry().agent(key)
     return entry.label if entry else PROBES.get(key, key)
 
@@ -113,6 +110,8 @@ def policy(word: str) -> str:
 
 def points(card: ReportCard, pillar: str) -> str:
     """Return the points of a pillar such as ``18/25``, or ``20/20, 30 not measured``; without a value as ``tasks``."""
+    from aui_tui.model.points import of_pillar
+
     earned_of, most = of_pillar(card, pillar), card.pillar_max.get(pillar) or 0
     if earned_of is None:
         return tasks(card)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
-from aui_tui.model.agents import words_of
-from aui_tui.model.card import SiteSummary
-from aui_tui.model.query import Query
+from aui_tui.model.fates import words_of
+from aui_tui.model.summary import SiteSummary
 from aui_tui.model.vocabulary import NO_GRADE
+
+if TYPE_CHECKING:
+    from aui_tui.model.query import Query
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ names the field.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from types import MappingProxyType
 from typing import Annotated, Any, Final
 
@@ -24,12 +24,18 @@ from aui_tui.model.decoding import Limits, parse, record_of
 from aui_tui.model.reads import Reads
 from aui_tui.model.registry import Client, registry
 from aui_tui.model.tasks import Record, Rendered, TaskReport
+from aui_tui.model.times import Timestamp
 from aui_tui.model.verdicts import AWAY, COMPARED, OWN_ROBOTS, REAL, Reading, read
-from aui_tui.model.verdicts import CHALLENGED as CHALLENGED
-from aui_tui.model.verdicts import INCONCLUSIVE as INCONCLUSIVE
-from aui_tui.model.verdicts import REFUSED as REFUSED
-from aui_tui.model.verdicts import SERVED as SERVED
-from aui_tui.model.vocabulary import CATEGORIES, CRAWLER_POLICIES, Count, one_of
+from aui_tui.model.vocabulary import (
+    CATEGORIES,
+    CHALLENGED,
+    CRAWLER_POLICIES,
+    INCONCLUSIVE,
+    REFUSED,
+    SERVED,
+    Count,
+    one_of,
+)
 from aui_tui.text import clean
 
 BROWSER = "browser"
@@ -98,7 +104,6 @@ Compared = Annotated[str, one_of(("", *COMPARED))]
 CauseKind = Annotated[str, one_of(CAUSES)]
 Host = Annotated[str, Meta(pattern=r"^(https?://)?[a-z0-9._:\[\]-]{1,300}$")]
 Origin = Annotated[str, Meta(pattern=r"^https?://[a-z0-9._:\[\]-]{1,300}$")]
-Timestamp = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")]
 
 
 class Hop(Record, frozen=True):
@@ -726,32 +731,6 @@ class Observations(Record, frozen=True):
     def probe_dead(self) -> bool:
         """No probe of the scan got any HTTP answer."""
         return all(e.status == 0 and not e.hops for e in self.exchanges)
-
-
-class ProbeEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """A probe changed its state.
-
-    ``name``: ``cache`` or the name of an ``Exchange`` (``browser``, ``agent_01``, ``robots``, ...).
-    ``state``: ``started``, ``retrying`` (asked again, alone, after ``wait`` seconds; ``note`` says why) or ``done``.
-    ``status``: HTTP status, 0 when none. ``outcome``: ``served``, ``challenged``, ``refused`` or ``inconclusive`` of a
-    homepage probe; ``found``, ``absent`` or ``inconclusive`` of a file; ``hit`` or ``miss`` of the cache; empty before
-    ``done``. ``note``: a few clean words.
-    """
-
-    name: str
-    state: str
-    status: int = 0
-    elapsed_ms: int = 0
-    outcome: str = ""
-    note: str = ""
-    wait: float = 0.0
-
-
-Progress = Callable[[ProbeEvent], None]
-
-
-def no_progress(event: ProbeEvent) -> None:
-    """Report nothing: the progress of a scan that nobody watches."""
 
 
 RECORDING: Final = 1

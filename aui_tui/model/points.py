@@ -10,9 +10,8 @@ from msgspec import UNSET
 
 from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.methods import METHODS, MOST_AGENTS, capped, round_half_up
-from aui_tui.model.observations import INCONCLUSIVE, SERVED
 from aui_tui.model.tasks import pillar_points
-from aui_tui.model.vocabulary import FIXES, LIVE_TOTAL, NO_GRADE
+from aui_tui.model.vocabulary import FIXES, INCONCLUSIVE, LIVE_TOTAL, NO_GRADE, SERVED
 from aui_tui.text import count
 
 

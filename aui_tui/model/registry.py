@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from types import MappingProxyType
 from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
 from aui_tui.model.decoding import convert
 from aui_tui.model.surfaces import SURFACES, RegistryEntry, Surface
-from aui_tui.packaged import read_table, read_text
+from aui_tui.packaged import read_table
 
 PURPOSES: Final[Mapping[str, str]] = {
     "user-directed agent": "user",
@@ -169,18 +168,3 @@ def registry() -> Registry:
 
 def _entries(tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"short": table["label"], **table} for table in tables]
-
-
-class Known(msgspec.Struct, frozen=True):
-    """What the starter list says of a host; ``seed`` is true for its members."""
-
-    name: str = ""
-    category: str = ""
-    seed: bool = False
-
-
-@cache
-def starter() -> Mapping[str, Known]:
-    """Return the packaged list by host, in its order."""
-    lines = (line.split(",") for line in read_text("model/starter.csv").splitlines())
-    return MappingProxyType({host: Known(name, category, True) for host, name, category in lines})

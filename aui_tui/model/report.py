@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from aui_tui.errors import Unavailable
-from aui_tui.model.card import ReportCard
-from aui_tui.model.observations import Observations
-from aui_tui.model.options import Acceptance
-from aui_tui.model.visits import Visits
+
+if TYPE_CHECKING:
+    from aui_tui.model.card import ReportCard
+    from aui_tui.model.observations import Observations
+    from aui_tui.model.options import Acceptance
+    from aui_tui.model.visits import Visits
 
 
 class HistoryPoint(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ A table in Python, not in TOML: a first frame shows it, and needs no other table
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import msgspec
@@ -115,8 +116,15 @@ SURFACES: Final = (
         source="none",
     ),
 )
+SLUGS: Final = tuple(surface.slug for surface in SURFACES)
+"""Our keys of a matrix, in order."""
 
 
 def surface_called(name: str) -> Surface | None:
     """Return the matrix surface whose slot or slug is ``name``."""
     return next((surface for surface in SURFACES if name in (surface.key, surface.slug)), None)
+
+
+def of_surfaces(matrix: Mapping[str, str]) -> Iterator[tuple[Surface, str]]:
+    """Yield the assistants with their verdicts in ``matrix``; a foreign one counts by position."""
+    return zip(SURFACES, matrix.values(), strict=False)

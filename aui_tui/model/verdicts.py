@@ -15,8 +15,8 @@ from typing import Final
 
 import msgspec
 
-INCONCLUSIVE, CHALLENGED, REFUSED, SERVED = "inconclusive", "challenged", "refused", "served"
-"""Outcomes of one homepage probe."""
+from aui_tui.model.vocabulary import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED
+
 SAME, MORE, FORMAT, NEGOTIATED = "same", "more", "another format", "negotiated"
 LESS, BLOCKED, ERROR, ALONE = "less", "blocked", "error", "alone"
 COMPARED: Final[Mapping[str, str]] = MappingProxyType(

@@ -11,13 +11,13 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
-from aui_tui.model.card import AgentAccess, Finding, ReportCard, age, epoch_ms
+from aui_tui.model.card import AgentAccess, Finding, ReportCard
 from aui_tui.model.decoding import decode
 from aui_tui.model.labels import OF_OUTCOME
-from aui_tui.model.observations import INCONCLUSIVE, SERVED, Timestamp
 from aui_tui.model.registry import Agent, registry
+from aui_tui.model.times import Timestamp, age, epoch_ms
 from aui_tui.model.verdicts import AWAY
-from aui_tui.model.vocabulary import Count, has_edge
+from aui_tui.model.vocabulary import INCONCLUSIVE, SERVED, Count, has_edge
 from aui_tui.text import count
 
 TimestampOrEmpty = Annotated[str, msgspec.Meta(pattern=r"^$|^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")]

@@ -27,6 +27,8 @@ CATEGORIES: Final = (
     UNCATEGORIZED,
 )
 STANCES: Final = ("Open", "Selective", "Walled")
+INCONCLUSIVE, CHALLENGED, REFUSED, SERVED = "inconclusive", "challenged", "refused", "served"
+"""Outcomes of one homepage probe."""
 VERDICTS: Final = ("untested", "allowed", "allowed-robots", "blocked", "disallowed", "walled", "partial")
 FATES: Final = MappingProxyType(
     {

@@ -20,8 +20,9 @@ from aui_tui import __version__
 from aui_tui.checks import BY_FIX, Check
 from aui_tui.checks.evidence import is_note, sentences
 from aui_tui.checks.wording import PLACE
-from aui_tui.model.agents import NOT_ASKED, SHUT, UNCLEAR, outcome_of_each
+from aui_tui.model.agents import outcome_of_each
 from aui_tui.model.card import QUOTE, Finding, Recommendation, ReportCard
+from aui_tui.model.fates import NOT_ASKED, SHUT, UNCLEAR
 from aui_tui.model.options import Acceptance
 from aui_tui.model.points import by_harm, gain
 from aui_tui.model.report import HostReport

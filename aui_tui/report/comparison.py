@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from aui_tui.model import agents, labels
+from aui_tui.model import agents, fates, labels
 from aui_tui.model.labels import ago
 from aui_tui.model.report import HostReport
 from aui_tui.model.signs import sign
@@ -95,12 +95,12 @@ def sentence(reports: Sequence[HostReport]) -> str:
 def _turned_away(report: HostReport) -> dict[str, str]:
     """Return the assistants that a site turns away, and how."""
     every = agents.outcome_of_each(report.card, report.observations)
-    return {name: outcome.verdict for outcome in every if outcome.verdict in agents.SHUT for name in outcome.names}
+    return {name: outcome.verdict for outcome in every if outcome.verdict in fates.SHUT for name in outcome.names}
 
 
 def _away(names: Sequence[str], *sites: Mapping[str, str]) -> str:
     """Return that assistants are turned away, and where nothing else does it that robots.txt does."""
-    by_robots = all(words[name] == agents.TOLD_NO for words in sites for name in names)
+    by_robots = all(words[name] == fates.TOLD_NO for words in sites for name in names)
     return f"{joined(names)} away{' by robots.txt' if by_robots else ''}"
 
 
@@ -111,7 +111,7 @@ def _facts(report: HostReport, now: float) -> Iterator[tuple[str, Fact]]:
     rows = agents.agent_rows(card, report.observations)
     every = agents.outcome_of_each(card, report.observations) if not card.unreachable else ()
     for surface, outcome in zip(SURFACES, every, strict=False):
-        by = (row for row in rows if row.line and row.verdict == outcome.verdict in (agents.TOLD_NO, agents.PART))
+        by = (row for row in rows if row.line and row.verdict == outcome.verdict in (fates.TOLD_NO, fates.PART))
         row = next((row for row in by if row.key in (surface.live, *surface.agents)), None)
         note = f"line {row.line}, “{row.rule}”" if row is not None else ""
         yield surface.label, Fact(f"{sign(outcome.verdict).sign} {outcome.verdict}", outcome.verdict, note)

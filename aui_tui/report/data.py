@@ -20,10 +20,11 @@ import msgspec
 
 from aui_tui.errors import require
 from aui_tui.files import whole
-from aui_tui.model.card import ReportCard, SiteSummary
+from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import MAPS, keyed, names_of
 from aui_tui.model.listing import Row
 from aui_tui.model.registry import Agent, Crawler, registry
+from aui_tui.model.summary import SiteSummary
 from aui_tui.model.visits import Visits, trend, visit_rows
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.packaged import read_table

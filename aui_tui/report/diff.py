@@ -15,12 +15,12 @@ from msgspec.structs import replace
 from aui_tui.checks import BY_FIX
 from aui_tui.checks.evidence import is_note
 from aui_tui.model import labels, points
-from aui_tui.model.agents import RANK, Outcome, outcome_of_each
+from aui_tui.model.agents import Outcome, outcome_of_each
 from aui_tui.model.card import Evidence, Finding, ReportCard
+from aui_tui.model.fates import RANK
 from aui_tui.model.methods import METHODS, grade_of
-from aui_tui.model.observations import INCONCLUSIVE, SERVED
 from aui_tui.model.report import HostReport
-from aui_tui.model.vocabulary import NO_GRADE, POLICY_RANK
+from aui_tui.model.vocabulary import INCONCLUSIVE, NO_GRADE, POLICY_RANK, SERVED
 from aui_tui.report.markdown import escape
 from aui_tui.report.sections import Item, Section
 

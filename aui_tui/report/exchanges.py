@@ -14,8 +14,9 @@ import msgspec
 from aui_tui.errors import BadValue
 from aui_tui.model import agents, labels
 from aui_tui.model.card import ReportCard
-from aui_tui.model.observations import BROWSER, FILE_PROBES, HIDDEN, SERVED, Cause, Exchange, Observations
+from aui_tui.model.observations import BROWSER, FILE_PROBES, HIDDEN, Cause, Exchange, Observations
 from aui_tui.model.registry import registry
+from aui_tui.model.vocabulary import SERVED
 from aui_tui.text import count, path_of
 
 NOT_SENT: Final = "not sent"

@@ -8,9 +8,10 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from aui_tui.errors import BadValue
-from aui_tui.model.card import AgentAccess, Evidence, Recommendation, ReportCard, Semantic, SiteSummary
+from aui_tui.model.card import AgentAccess, Evidence, Recommendation, ReportCard, Semantic
 from aui_tui.model.codec import names_of
 from aui_tui.model.methods import METHODS
+from aui_tui.model.summary import SiteSummary
 from aui_tui.model.vocabulary import nearest
 from aui_tui.text import clean
 

@@ -10,9 +10,10 @@ from msgspec import UNSET
 
 from aui_tui.errors import BadValue
 from aui_tui.model import labels, points
-from aui_tui.model.agents import NOT_ASKED, RANK, SHUT, UNCLEAR, outcome_of_each
+from aui_tui.model.agents import outcome_of_each
 from aui_tui.model.card import Finding, ReportCard
 from aui_tui.model.codec import names_of
+from aui_tui.model.fates import NOT_ASKED, RANK, SHUT, UNCLEAR
 from aui_tui.model.methods import FLOORS, grade_of, round_half_up
 from aui_tui.model.observations import Observations
 from aui_tui.model.registry import PURPOSES, Agent, registry

@@ -7,11 +7,10 @@ from typing import Final
 
 from aui_tui.checks import BY_FIX
 from aui_tui.model import labels
-from aui_tui.model.agents import IN, NOT_ASKED, PART, SHUT, TOLD_NO, UNCLEAR, share_in
-from aui_tui.model.observations import CHALLENGED, REFUSED
+from aui_tui.model.fates import IN, NOT_ASKED, PART, SHUT, TOLD_NO, UNCLEAR, share_in
 from aui_tui.model.overview import Move, Moves, Overview
 from aui_tui.model.surfaces import SURFACES, Surface
-from aui_tui.model.vocabulary import FATES, FIXES, STANCES
+from aui_tui.model.vocabulary import CHALLENGED, FATES, FIXES, REFUSED, STANCES
 from aui_tui.report.sections import Item, Section
 from aui_tui.text import count
 

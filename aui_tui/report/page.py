@@ -16,10 +16,11 @@ from types import MappingProxyType
 from typing import Final
 
 from aui_tui.model import labels
-from aui_tui.model.card import ReportCard, epoch_ms
+from aui_tui.model.card import ReportCard
 from aui_tui.model.listing import Row
 from aui_tui.model.report import HistoryPoint
 from aui_tui.model.signs import sign
+from aui_tui.model.times import epoch_ms
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.packaged import read_text
 from aui_tui.report.formats import HEADER, ExportOptions, HostResult, Listing, reasons, row_texts

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from aui_tui.model.agents import IN, SHUT, TOLD_NO, WORST_FIRST, open_readers
+from aui_tui.model.agents import open_readers
+from aui_tui.model.fates import IN, SHUT, TOLD_NO, WORST_FIRST
 from aui_tui.model.observations import READABLE_ENOUGH, Exchange, OpenDoor, PageFacts
 from aui_tui.model.open_agents import OpenAgent, OpenClient, clients, number, share, table
 from aui_tui.model.reads import Fact, Reading, Reads

@@ -12,15 +12,16 @@ from msgspec import UNSET
 
 from aui_tui.checks import BY_FIX, label
 from aui_tui.checks.evidence import is_note, subject, title
-from aui_tui.model import agents, labels, visits
-from aui_tui.model.agents import UNCLEAR
-from aui_tui.model.card import Finding, Recommendation, ReportCard, age
+from aui_tui.model import agents, fates, labels, visits
+from aui_tui.model.card import Finding, Recommendation, ReportCard
+from aui_tui.model.fates import UNCLEAR
 from aui_tui.model.methods import WALLED_CEILING, method
 from aui_tui.model.points import by_harm, gain, of_pillar, percent, totals, unknown, unmeasured
 from aui_tui.model.registry import registry
 from aui_tui.model.report import HostReport
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import WHOLE
+from aui_tui.model.times import age
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report import reads as readers
 from aui_tui.report.formats import ExportOptions, HostResult, Refusal
@@ -324,7 +325,7 @@ def chips(report: HostReport) -> Section:
         items.append(
             Item((outcome.names[0], code), outcome.verdict, f"{outcome.names[0]}: {outcome.why}.", outcome.keys[0])
         )
-    items.sort(key=lambda item: item.word == agents.NOT_ASKED)
+    items.sort(key=lambda item: item.word == fates.NOT_ASKED)
     return Section("chips", "Who gets in", items=tuple(items))
 
 
@@ -492,7 +493,7 @@ def crawlers(report: HostReport) -> Section | None:
     rows = agents.crawler_rows(card, report.observations)
     items = tuple(
         Item(
-            (row.token, crawler.purpose, _robots_says(row), "block" if row.verdict == agents.TOLD_NO else "allow"),
+            (row.token, crawler.purpose, _robots_says(row), "block" if row.verdict == fates.TOLD_NO else "allow"),
             key=row.token,
         )
         for crawler, row in zip(registry().crawlers, rows, strict=True)

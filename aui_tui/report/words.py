@@ -5,37 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from aui_tui.model.agents import (
-    DROPPED,
-    IN,
-    NOT_ASKED,
-    PART,
-    TOLD_NO,
-    UNCLEAR,
-    WORST_FIRST,
-    AgentRow,
-    Outcome,
-    outcomes,
-    robots_file,
-)
+from aui_tui.model.agents import DROPPED, AgentRow, Outcome, outcomes, robots_file
 from aui_tui.model.card import PageAccess, ReportCard
+from aui_tui.model.fates import IN, NOT_ASKED, PART, TOLD_NO, UNCLEAR, WORST_FIRST
 from aui_tui.model.labels import OF_OUTCOME, name
 from aui_tui.model.methods import MOST_AGENTS
 from aui_tui.model.observations import (
     ABSENT,
     BROWSER,
-    CHALLENGED,
     DECLARED,
     DISALLOWED,
-    INCONCLUSIVE,
     PAYMENT,
-    REFUSED,
-    SERVED,
     Declaration,
     Declared,
     Observations,
 )
 from aui_tui.model.verdicts import AWAY
+from aui_tui.model.vocabulary import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED
 from aui_tui.text import joined
 
 

@@ -7,9 +7,10 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Final, Protocol
 
-from aui_tui.model.observations import BUSY, LIMIT_STATUS, SERVED, Arm, Exchange
+from aui_tui.model.observations import BUSY, LIMIT_STATUS, Arm, Exchange
 from aui_tui.model.registry import Agent, registry
-from aui_tui.model.verdicts import AWAY, INVENTED, REFUSED, SEARCH
+from aui_tui.model.verdicts import AWAY, INVENTED, SEARCH
+from aui_tui.model.vocabulary import REFUSED, SERVED
 from aui_tui.scan import profiles
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.probes import Answer, Url

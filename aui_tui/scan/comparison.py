@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from aui_tui.model.observations import ANOTHER_PAGE, BROWSER, CHALLENGED, READABLE_ENOUGH, SERVED, Challenge, Exchange
+from aui_tui.model.observations import ANOTHER_PAGE, BROWSER, READABLE_ENOUGH, Challenge, Exchange
 from aui_tui.model.verdicts import (
     ALONE,
     BLOCKED,
@@ -33,6 +33,7 @@ from aui_tui.model.verdicts import (
     REAL,
     SAME,
 )
+from aui_tui.model.vocabulary import CHALLENGED, SERVED
 from aui_tui.scan import page_text
 from aui_tui.scan.charset import media_type
 from aui_tui.scan.page import PageReading

@@ -9,18 +9,9 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from aui_tui.model.observations import (
-    CHALLENGED,
-    GONE,
-    INCONCLUSIVE,
-    LIMIT_STATUS,
-    PAYMENT,
-    REDIRECTS,
-    REFUSED,
-    SERVED,
-    Observations,
-)
+from aui_tui.model.observations import GONE, LIMIT_STATUS, PAYMENT, REDIRECTS, Observations
 from aui_tui.model.tasks import Rendered
+from aui_tui.model.vocabulary import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED
 from aui_tui.packaged import read_table
 from aui_tui.scan import agent_files, charset, exchanges, markup, robots, walls
 from aui_tui.scan.policy import Limits

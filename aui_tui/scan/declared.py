@@ -19,26 +19,23 @@ from urllib.parse import urlsplit
 import msgspec
 
 from aui_tui import __version__
-from aui_tui.model.card import stamp
 from aui_tui.model.observations import (
     ABSENT,
     BROWSER,
     DECLARED,
     DISALLOWED,
     FILE_PROBES,
-    INCONCLUSIVE,
     LIMIT_STATUS,
-    SERVED,
     Declaration,
     Declared,
     Observations,
-    ProbeEvent,
-    Progress,
     Tried,
-    no_progress,
 )
+from aui_tui.model.progress import ProbeEvent, Progress, no_progress
 from aui_tui.model.registry import Agent, registry
+from aui_tui.model.times import stamp
 from aui_tui.model.verdicts import AWAY
+from aui_tui.model.vocabulary import INCONCLUSIVE, SERVED
 from aui_tui.scan import agent_files, exchanges, probes, profiles, robots, target
 from aui_tui.scan import declaration_rules as rules
 from aui_tui.scan.declaration_rules import MISSING, OK, PAYMENT_STATUS, DeclarationRow, DeclaredLine, PlaceAnswer, rows

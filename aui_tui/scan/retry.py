@@ -23,8 +23,9 @@ from itertools import chain, islice
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from aui_tui.model.observations import BROWSER, BUSY, CHALLENGED, FILE_PROBES, LIMIT_STATUS, REFUSED, SERVED, UNFOLLOWED
+from aui_tui.model.observations import BROWSER, BUSY, FILE_PROBES, LIMIT_STATUS, UNFOLLOWED
 from aui_tui.model.verdicts import AWAY
+from aui_tui.model.vocabulary import CHALLENGED, REFUSED, SERVED
 from aui_tui.scan.policy import Limits
 
 ROUNDS: Final = 2

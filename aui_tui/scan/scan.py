@@ -15,16 +15,13 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from aui_tui.errors import PrivateHost, Unavailable
-from aui_tui.model.card import stamp
 from aui_tui.model.observations import (
     BROWSER,
     BUSY,
     FILE_PATHS,
     FILE_PROBES,
-    INCONCLUSIVE,
     LIMIT_STATUS,
     READABLE_ENOUGH,
-    SERVED,
     STOPPED,
     VERIFIED,
     Arm,
@@ -35,16 +32,16 @@ from aui_tui.model.observations import (
     OpenDoor,
     OtherPage,
     PageFacts,
-    ProbeEvent,
-    Progress,
     RobotsFacts,
     RobotsPolicy,
-    no_progress,
 )
 from aui_tui.model.open_agents import CHECKS_ROBOTS, clients, table
+from aui_tui.model.progress import ProbeEvent, Progress, no_progress
 from aui_tui.model.reads import KeptPage, Reads, Twin
 from aui_tui.model.registry import registry
-from aui_tui.model.verdicts import AWAY, MORE, OWN_ROBOTS, REAL, REAL_AGENT, REFUSED
+from aui_tui.model.times import stamp
+from aui_tui.model.verdicts import AWAY, MORE, OWN_ROBOTS, REAL, REAL_AGENT
+from aui_tui.model.vocabulary import INCONCLUSIVE, REFUSED, SERVED
 from aui_tui.scan import (
     agent_files,
     arms,

@@ -29,10 +29,8 @@ from aui_tui.files import create
 from aui_tui.model.observations import (
     ACCEPTS_ANYTHING,
     FORGERIES,
-    INCONCLUSIVE,
     LAX,
     NOT_VERIFIED,
-    SERVED,
     SIGNED_FORMS,
     UNCLEAR,
     VERIFIED,
@@ -40,6 +38,7 @@ from aui_tui.model.observations import (
     SignedProbe,
     SignedResult,
 )
+from aui_tui.model.vocabulary import INCONCLUSIVE, SERVED
 from aui_tui.text import clean, web_address
 
 NAME: Final = "signing-key.json"

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from aui_tui.errors import BadValue
-from aui_tui.index.store import Store
-from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import REVISION
-from aui_tui.model.observations import Observations
-from aui_tui.model.registry import Known, starter
-from aui_tui.model.report import HostReport
-from aui_tui.model.visits import with_log_evidence
+from aui_tui.model.starter import Known, starter
 from aui_tui.model.vocabulary import UNCATEGORIZED
+
+if TYPE_CHECKING:
+    from aui_tui.index.store import Store
+    from aui_tui.model.card import ReportCard
+    from aui_tui.model.observations import Observations
+    from aui_tui.model.report import HostReport
 
 
 def known_as(host: str, name: str, category: str, earlier: str) -> Known:
@@ -59,6 +62,8 @@ class Grading(msgspec.Struct, frozen=True):
 
         Raises NeverScanned, or BadValue for a method it was not kept for.
         """
+        from aui_tui.model.visits import with_log_evidence
+
         scan = store.get(host, at)
         applied = method or (self.method if scan.observations is not None else scan.card.method)
         card = self.under(scan.card, scan.observations, applied)

@@ -16,12 +16,14 @@ import msgspec
 
 from aui_tui.errors import InvalidHost, NeverScanned, RecordError
 from aui_tui.index.lists import FUTURE_MS
-from aui_tui.index.rows import Packed
+from aui_tui.index.packed import Packed
 from aui_tui.index.store import Store
 from aui_tui.model import codec
-from aui_tui.model.card import ReportCard, SiteSummary, epoch_ms, site_url
+from aui_tui.model.card import ReportCard, site_url
 from aui_tui.model.decoding import from_json, parse
 from aui_tui.model.observations import Observations, observations_from
+from aui_tui.model.summary import SiteSummary
+from aui_tui.model.times import epoch_ms
 from aui_tui.model.vocabulary import UNCATEGORIZED
 from aui_tui.scan.target import site_of
 from aui_tui.text import clean

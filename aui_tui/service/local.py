@@ -18,21 +18,12 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import msgspec
 
 from aui_tui.errors import InvalidHost, NoPage, Unavailable
-from aui_tui.index import pages
 from aui_tui.index.folder import places, prepare
 from aui_tui.index.store import Store
-from aui_tui.model.card import ReportCard
-from aui_tui.model.listing import IndexView
 from aui_tui.model.methods import DEFAULT_METHOD
 from aui_tui.model.methods import method as method_called
-from aui_tui.model.observations import BROWSER, Observations, Progress, no_progress
 from aui_tui.model.options import NOTHING_ACCEPTED, ORDINARY, Accepted, ScanOptions
-from aui_tui.model.points import Standing
-from aui_tui.model.query import Query
-from aui_tui.model.quota import Quota
-from aui_tui.model.reads import Reading
-from aui_tui.model.report import HostReport
-from aui_tui.model.visits import Visits
+from aui_tui.model.progress import Progress, no_progress
 from aui_tui.model.vocabulary import CATEGORIES, choose
 from aui_tui.service.grading import Grading
 from aui_tui.service.protocol import Service
@@ -40,8 +31,17 @@ from aui_tui.text import clean, count
 
 if TYPE_CHECKING:
     from aui_tui.index.cache import Leases, RecentScans
+    from aui_tui.model.card import ReportCard
+    from aui_tui.model.listing import IndexView
+    from aui_tui.model.observations import Observations
     from aui_tui.model.overview import Moves, Overview
+    from aui_tui.model.points import Standing
+    from aui_tui.model.query import Query
+    from aui_tui.model.quota import Quota
+    from aui_tui.model.reads import Reading
+    from aui_tui.model.report import HostReport
     from aui_tui.model.tasks import TaskProgress
+    from aui_tui.model.visits import Visits
     from aui_tui.scan.parser_process import ParserProcess
     from aui_tui.scan.policy import ScanPolicy
     from aui_tui.scan.target import Target
@@ -217,6 +217,8 @@ class LocalService(Service):
         """Remove ``host`` with its history and cached scans; return the scans removed. Raises NeverScanned."""
         key = _key(host)
 
+        from aui_tui.index import pages
+
         def remove() -> int:
             removed = self.store.forget(key)
             pages.drop(self.places.pages, key)
@@ -322,6 +324,8 @@ class LocalService(Service):
 
     async def reading(self, host: str, kind: str, *, client: str = "") -> Reading:
         """Return the kept page of ``host`` as a ``kind`` of reader gives it. Raises NoPage."""
+        from aui_tui.index import pages
+        from aui_tui.model.observations import BROWSER
         from aui_tui.scan.parser_process import ParserProcess
 
         stored = await self._call(lambda: pages.kept(self.places.pages, _key(host)))

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from aui_tui.errors import Unavailable
-from aui_tui.model.listing import IndexView
-from aui_tui.model.observations import Progress, no_progress
 from aui_tui.model.options import ORDINARY, ScanOptions
-from aui_tui.model.points import Standing
-from aui_tui.model.query import Query
-from aui_tui.model.quota import Quota
-from aui_tui.model.reads import Reading
-from aui_tui.model.report import HostReport
-from aui_tui.model.tasks import TaskProgress, TaskReport
-from aui_tui.model.visits import Visits
+from aui_tui.model.progress import Progress, no_progress
 
 if TYPE_CHECKING:
+    from aui_tui.model.listing import IndexView
     from aui_tui.model.overview import Moves, Overview
+    from aui_tui.model.points import Standing
+    from aui_tui.model.query import Query
+    from aui_tui.model.quota import Quota
+    from aui_tui.model.reads import Reading
+    from aui_tui.model.report import HostReport
+    from aui_tui.model.tasks import TaskProgress, TaskReport
+    from aui_tui.model.visits import Visits
 
 
 class Feed(msgspec.Struct, frozen=True):

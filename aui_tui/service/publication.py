@@ -8,8 +8,8 @@ from typing import Final
 
 from aui_tui.errors import ConfigError, ScansRefused
 from aui_tui.model.methods import DEFAULT_METHOD
-from aui_tui.model.observations import Progress, no_progress
 from aui_tui.model.options import NOTHING_ACCEPTED, ORDINARY, Accepted, ScanOptions
+from aui_tui.model.progress import Progress, no_progress
 from aui_tui.model.report import HostReport
 from aui_tui.model.tasks import TaskProgress
 from aui_tui.scan import signing

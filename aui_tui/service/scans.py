@@ -19,13 +19,15 @@ from aui_tui.index import pages
 from aui_tui.index.cache import LEASE_LIFE, Lease, Leases, QuotaStore, RecentScans, SharedCache, life_of
 from aui_tui.index.folder import Places
 from aui_tui.index.store import Store
-from aui_tui.model.card import ReportCard, age, epoch_ms
+from aui_tui.model.card import ReportCard
 from aui_tui.model.labels import dated
-from aui_tui.model.observations import Observations, ProbeEvent, Progress
+from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions
+from aui_tui.model.progress import ProbeEvent, Progress
 from aui_tui.model.quota import Quota
 from aui_tui.model.reads import KeptPage
 from aui_tui.model.report import HostReport
+from aui_tui.model.times import age, epoch_ms
 from aui_tui.process import is_root
 from aui_tui.scan.policy import ScanKey, ScanPolicy
 from aui_tui.scan.target import Target

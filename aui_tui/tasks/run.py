@@ -17,9 +17,8 @@ from msgspec.structs import replace
 
 from aui_tui.checks.wording import clause
 from aui_tui.errors import InvalidHost
-from aui_tui.model.card import stamp
 from aui_tui.model.methods import round_half_up
-from aui_tui.model.observations import FILE_PATHS, SERVED, Observations
+from aui_tui.model.observations import FILE_PATHS, Observations
 from aui_tui.model.tasks import (
     ABSENT,
     ALLOWED,
@@ -38,6 +37,8 @@ from aui_tui.model.tasks import (
     TaskReport,
     TaskResult,
 )
+from aui_tui.model.times import stamp
+from aui_tui.model.vocabulary import SERVED
 from aui_tui.scan import profiles, robots, walls
 from aui_tui.scan.exchanges import redact
 from aui_tui.scan.network import Network

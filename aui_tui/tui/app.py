@@ -29,7 +29,6 @@ from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.state import ListState, list_of
 from aui_tui.tui.themes import UNUSABLE
 from aui_tui.tui.typeahead import TypeAhead
-from aui_tui.tui.widgets.filters import AsciiFilter, NoColorFilter
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -45,6 +44,15 @@ def _palette() -> type[Provider]:
     from aui_tui.tui.commands import Palette
 
     return Palette
+
+
+def _filters(*, no_color: bool, ascii_only: bool) -> Sequence[LineFilter]:
+    """Return what everything that reaches the terminal passes."""
+    if not (no_color or ascii_only):
+        return ()
+    from aui_tui.tui.widgets.filters import AsciiFilter, NoColorFilter
+
+    return [*([NoColorFilter()] if no_color else ()), *([AsciiFilter()] if ascii_only else ())]
 
 
 class AuiApp(Dashboard):
@@ -70,7 +78,7 @@ class AuiApp(Dashboard):
         query: Query | None = None,
     ) -> None:
         no_color = bool(os.environ.get("NO_COLOR"))
-        self._own_filters = [*([NoColorFilter()] if no_color else ()), *([AsciiFilter()] if ascii else ())]
+        self._own_filters = _filters(no_color=no_color, ascii_only=ascii)
         super().__init__(context, folders, theme, no_color=no_color)
         self.no_color = no_color
         self._query = query

@@ -11,18 +11,17 @@ from msgspec.structs import replace
 from textual.content import Content
 
 from aui_tui.checks import BY_FIX
-from aui_tui.model import agents, labels
+from aui_tui.model import agents, fates, labels
 from aui_tui.model.card import Recommendation, ReportCard
 from aui_tui.model.labels import ago
 from aui_tui.model.methods import DEFAULT_METHOD, METHODS, WALLED_CEILING
-from aui_tui.model.observations import INCONCLUSIVE
 from aui_tui.model.points import GRANTED, asked_for, comparable, foresees, gain, gain_of, totals, unmeasured
 from aui_tui.model.quota import Quota
 from aui_tui.model.report import HistoryPoint, HostReport, comparable_scores
 from aui_tui.model.signs import GRADES
 from aui_tui.model.surfaces import SURFACES, surface_called
 from aui_tui.model.tasks import TASKS, TaskResult, task_label
-from aui_tui.model.vocabulary import NO_GRADE
+from aui_tui.model.vocabulary import INCONCLUSIVE, NO_GRADE
 from aui_tui.report import sections
 from aui_tui.report.sections import Item
 from aui_tui.text import cells, count, fit, wrap
@@ -172,7 +171,7 @@ def _chips(items: Sequence[Item], size: int, margin: str) -> ListEntry:
             parts.append("   ")
             used += 3
         parts.append(
-            (f"{sign} {words}", tone if item.word in agents.SHUT or item.word == agents.UNCLEAR else "", item.key)
+            (f"{sign} {words}", tone if item.word in fates.SHUT or item.word == fates.UNCLEAR else "", item.key)
         )
         used += wide
     return entry(*parts)
@@ -200,8 +199,8 @@ def opening(number: int, state: CardState) -> str:
     if report is None or number not in (0, AGENTS):
         return ""
     section = sections.chips(report) if number == 0 else sections.every_agent(report)
-    shut = [item for item in section.items if item.word in agents.SHUT] if section is not None else []
-    return min(shut, key=lambda item: agents.WORST_FIRST.index(item.word)).key if shut else ""
+    shut = [item for item in section.items if item.word in fates.SHUT] if section is not None else []
+    return min(shut, key=lambda item: fates.WORST_FIRST.index(item.word)).key if shut else ""
 
 
 # The panes
@@ -297,7 +296,7 @@ def agent_rows(state: CardState, report: HostReport, size: int) -> list[ListEntr
         return [paragraph("Nobody got an answer, so nothing is known.", size, "muted")]
     odd = {row.key for row in agents.agent_rows(report.card, report.observations) if row.disagree}
     first, *others = (_with_sign(item) if item.key in odd else item for item in section.items)
-    others.sort(key=lambda item: (item.word == agents.NOT_ASKED, agents.WORST_FIRST.index(item.word)))
+    others.sort(key=lambda item: (item.word == fates.NOT_ASKED, fates.WORST_FIRST.index(item.word)))
     out = table(section._replace(items=(first, *folded(others, state.unfolded))), size)
     if state.crawlers:
         items = tuple(sections.agent_item(row) for row in agents.crawler_rows(report.card, report.observations))

@@ -8,7 +8,7 @@ from typing import Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from aui_tui.model.agents import UNCLEAR, turned_away
+from aui_tui.model.fates import UNCLEAR, turned_away
 from aui_tui.model.listing import Row
 from aui_tui.model.signs import GRADES, sign
 from aui_tui.model.surfaces import SURFACES

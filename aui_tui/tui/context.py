@@ -9,16 +9,18 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 import msgspec
 from textual.dom import DOMNode
 from textual.worker import Worker
 
 from aui_tui.errors import AuiError
-from aui_tui.service.protocol import Feed, Service
 from aui_tui.text import clean
-from aui_tui.tui.export import Exporter
+
+if TYPE_CHECKING:
+    from aui_tui.service.protocol import Feed, Service
+    from aui_tui.tui.export import Exporter
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from shlex import quote
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -25,24 +25,26 @@ from textual.worker import Worker, WorkerCancelled
 
 from aui_tui.errors import AuiError, InvalidHost, PrivateHost, RateLimited
 from aui_tui.model.labels import address, web_address
-from aui_tui.model.observations import ProbeEvent
 from aui_tui.model.options import ScanOptions
-from aui_tui.model.quota import Quota
-from aui_tui.model.report import HostReport
 from aui_tui.model.signs import ASCII
-from aui_tui.model.tasks import TaskEvent
-from aui_tui.service.protocol import Feed, Service
 from aui_tui.text import clean, count
 from aui_tui.tui.bindings import NEEDS, needs
 from aui_tui.tui.context import Choices, Context, attempt, run_concurrently, sentence, start
-from aui_tui.tui.export import PICTURE, ExportJob, already_there, hint, picture
 from aui_tui.tui.glyphs import CRITICAL, WARN
-from aui_tui.tui.scan_panel import RunningTasks, Scan, ended_words
-from aui_tui.tui.state import ListState
 from aui_tui.tui.themes import ROLES, first, hard_to_read, load, packaged
 from aui_tui.tui.widgets.bars import Bar, KeyBar
 from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.words import local_time, with_keys
+
+if TYPE_CHECKING:
+    from aui_tui.model.progress import ProbeEvent
+    from aui_tui.model.quota import Quota
+    from aui_tui.model.report import HostReport
+    from aui_tui.model.tasks import TaskEvent
+    from aui_tui.service.protocol import Feed, Service
+    from aui_tui.tui.export import ExportJob
+    from aui_tui.tui.scan_panel import RunningTasks, Scan
+    from aui_tui.tui.state import ListState
 
 FEED_PAUSE: Final = 0.4
 """Seconds between two readings of a list that is being filled."""
@@ -273,6 +275,7 @@ class Dashboard(App[Any]):
         if any(scan.concerns(url) for scan in self.running):
             self.notice("This host is being scanned already.")
             return
+        from aui_tui.tui.scan_panel import Scan
 
         def begin() -> None:
             self._begin(Scan(url, force=force, listed=listed, page=self.screen))
@@ -329,6 +332,8 @@ class Dashboard(App[Any]):
             self.call_later(self._ended, scan)
 
     async def _scan_many(self, hosts: tuple[str, ...], *, force: bool) -> None:
+        from aui_tui.tui.scan_panel import Scan
+
         started = 0
         while started < len(hosts):
             group = hosts[started : started + AT_ONCE]
@@ -354,6 +359,8 @@ class Dashboard(App[Any]):
 
     def _ended(self, scan: Scan) -> None:
         """Share the end of a scan, tell it, and have the lists read again; neither answer nor problem: cancelled."""
+        from aui_tui.tui.scan_panel import ended_words
+
         problem, page, answer = scan.problem, self.screen, scan.answer
         error = sentence(problem) if problem is not None else ""
         if isinstance(problem, PrivateHost):
@@ -389,6 +396,8 @@ class Dashboard(App[Any]):
 
     def try_tasks(self, host: str) -> None:
         """Run the tasks on a host, one run at a time."""
+        from aui_tui.tui.scan_panel import RunningTasks
+
         if self.task_run is not None and self.task_run.running:
             self.notice(f"The tasks are being tried on {self.task_run.host}; esc on its card stops them.")
         else:
@@ -433,6 +442,7 @@ class Dashboard(App[Any]):
 
     def export(self, job: ExportJob) -> None:
         """Ask for a path, write ``job`` there, and tell the result."""
+        from aui_tui.tui.export import PICTURE, already_there, hint, picture
 
         drawn = picture(self.export_screenshot(title="aui-tui", simplify=True))
 

@@ -11,6 +11,7 @@ from typing import Final, Literal
 import msgspec
 
 from aui_tui.model.query import Query
+from aui_tui.tui.state import query_options
 
 Kind = Literal["list", "card", "snippet", "picture"]
 MAX_NAME: Final = 60
@@ -48,15 +49,6 @@ class ExportJob(msgspec.Struct, frozen=True):
             at = [self.at] if self.at else []
             return " ".join(["aui-tui site", quote(self.host), *at, "-o", quote(self.path)])
         return f"aui-tui site {quote(self.host)} --details"
-
-
-def query_options(query: Query) -> list[str]:
-    """Return the options with which ``aui-tui index`` asks ``query``."""
-    values = {"category": query.category, "stance": query.stance, "query": query.line}
-    options = [f"--{name} {quote(text)}" for name, text in values.items() if text]
-    if query.sort != "rank" or query.descending:
-        options.append(f"--sort {'-' if query.descending else ''}{quote(query.sort)}")
-    return options
 
 
 PICTURE: Final = ".svg"

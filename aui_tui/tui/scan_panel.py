@@ -13,8 +13,9 @@ from textual.worker import Worker
 from aui_tui.model import labels
 from aui_tui.model.card import ReportCard
 from aui_tui.model.labels import seconds
-from aui_tui.model.observations import FILE_PROBES, Exchange, ProbeEvent, probe_names
+from aui_tui.model.observations import FILE_PROBES, Exchange, probe_names
 from aui_tui.model.points import comparable
+from aui_tui.model.progress import ProbeEvent
 from aui_tui.model.report import HostReport
 from aui_tui.model.tasks import TaskEvent, run_of, task_label
 from aui_tui.text import clean, count, fit

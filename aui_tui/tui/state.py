@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 import msgspec
 from msgspec.structs import replace
 
-from aui_tui.model.card import Recommendation, ReportCard
-from aui_tui.model.listing import IndexView, Window
 from aui_tui.model.methods import METHODS
-from aui_tui.model.points import Standing, by_harm
-from aui_tui.model.query import Query, Term, parse
-from aui_tui.model.report import HistoryPoint, HostReport
-from aui_tui.text import clean
+from aui_tui.model.query import Query
 from aui_tui.tui.columns import Mode
-from aui_tui.tui.export import query_options
 
 if TYPE_CHECKING:
+    from aui_tui.model.card import Recommendation, ReportCard
+    from aui_tui.model.listing import IndexView, Window
     from aui_tui.model.overview import Moves
+    from aui_tui.model.points import Standing
+    from aui_tui.model.report import HistoryPoint, HostReport
+    from aui_tui.model.terms import Term
 
 
 class ListState(msgspec.Struct, frozen=True):
@@ -67,7 +66,7 @@ class ListState(msgspec.Struct, frozen=True):
 
     def with_line(self, text: str) -> ListState:
         """Return the state with another query line. Raises BadValue naming the term at fault."""
-        return self.asking(line=clean(text, 500), terms=parse(text))
+        return replace(self, query=self.query.with_line(text))
 
     def sorted_by(self, key: str) -> ListState:
         """Return the state sorted by ``key``; the same key again turns the order round.
@@ -108,8 +107,19 @@ class ListState(msgspec.Struct, frozen=True):
         return " ".join(("aui-tui index", *query_options(self.query)))
 
 
+def query_options(query: Query) -> list[str]:
+    """Return the options with which ``aui-tui index`` asks ``query``."""
+    values = {"category": query.category, "stance": query.stance, "query": query.line}
+    options = [f"--{name} {quote(text)}" for name, text in values.items() if text]
+    if query.sort != "rank" or query.descending:
+        options.append(f"--sort {'-' if query.descending else ''}{quote(query.sort)}")
+    return options
+
+
 @cache
 def _term(field: str, value: str) -> Term:
+    from aui_tui.model.query_line import parse
+
     return parse(f'{field}:"{value}"')[0]
 
 
@@ -193,6 +203,8 @@ class CardState(msgspec.Struct, frozen=True):
     @property
     def fixes(self) -> tuple[Recommendation, ...]:
         """The fixes of the card, those that let assistants in first."""
+        from aui_tui.model.points import by_harm
+
         return by_harm(self.report.card) if self.report is not None else ()
 
     @property

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from aui_tui.model import card, labels
-from aui_tui.model.quota import Quota
+from aui_tui.model import labels, times
 from aui_tui.text import count
+
+if TYPE_CHECKING:
+    from aui_tui.model.quota import Quota
 
 
 def age(stamp: str, now: float) -> str:
     """Return how long ago ``stamp`` was, in two to four characters: ``now``, ``5m``, ``2h``, ``12d``, ``9w``."""
-    old = card.age(stamp, now) if stamp else 0
+    old = times.age(stamp, now) if stamp else 0
     return labels.span(old) if old >= 60 else "now" if stamp else ""
 
 

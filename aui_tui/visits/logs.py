@@ -10,7 +10,7 @@ from typing import Final
 
 from aui_tui.errors import BadValue, ConfigError, RecordError
 from aui_tui.files import STDIN
-from aui_tui.model.card import stamp
+from aui_tui.model.times import stamp
 from aui_tui.model.visits import Addresses, Kind, RangeList, Visitor, Visits
 from aui_tui.text import clean
 from aui_tui.visits.clients import Ranges, clients, range_lists

@@ -18,8 +18,8 @@ import msgspec
 from aui_tui import __version__
 from aui_tui.errors import ConfigError, RecordError
 from aui_tui.files import create
-from aui_tui.model.card import age, stamp
 from aui_tui.model.decoding import from_json
+from aui_tui.model.times import age, stamp
 from aui_tui.model.visits import RANGES_OLD, RangeList
 from aui_tui.text import clean, path_of
 from aui_tui.visits.clients import Ranges, range_lists

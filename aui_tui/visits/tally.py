@@ -13,9 +13,9 @@ from itertools import accumulate, pairwise
 from typing import Final
 from urllib.parse import unquote
 
-from aui_tui.model.card import stamp
 from aui_tui.model.observations import GONE
 from aui_tui.model.registry import Client
+from aui_tui.model.times import stamp
 from aui_tui.model.visits import Addresses, Gap, PathCount, Visitor, Week
 from aui_tui.text import clean
 from aui_tui.visits.clients import label_of, without_addresses

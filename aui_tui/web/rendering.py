@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from aui_tui import __version__, docs
-from aui_tui.model import agents, labels
+from aui_tui.model import fates, labels
 from aui_tui.model.card import site_url
 from aui_tui.model.listing import Row
 from aui_tui.model.query import Query
@@ -37,7 +37,7 @@ def _words(row: Row) -> list[tuple[str, str]]:
 
 def _known(row: Row) -> list[bool]:
     """Return whether each assistant gets in of which that is known."""
-    admitted = (agents.gets_in(word, surface.source) for surface, word in zip(SURFACES, row.verdicts, strict=False))
+    admitted = (fates.gets_in(word, surface.source) for surface, word in zip(SURFACES, row.verdicts, strict=False))
     return [inside for inside in admitted if inside is not None]
 
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 
 from aui_tui.checks.scoring import Labels, grade_card
-from aui_tui.model.card import ReportCard, stamp
+from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import (
     FILE_PROBES,
     Challenge,
@@ -19,6 +19,7 @@ from aui_tui.model.observations import (
     RobotsPolicy,
 )
 from aui_tui.model.registry import registry
+from aui_tui.model.times import stamp
 from aui_tui.model.vocabulary import CATEGORIES
 from aui_tui.scan import profiles
 

@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 import msgspec
 
-from aui_tui.index.rows import Packed
+from aui_tui.index.packed import Packed
 from aui_tui.index.store import Store
 from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import names_of

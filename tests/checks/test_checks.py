@@ -80,7 +80,7 @@ from aui_tui.checks.scoring import ledger
 from aui_tui.checks.scoring import Labels, grade_card, site_of
 from aui_tui.report.plan import pieces, plan, readme
 from aui_tui.model.methods import METHODS
-from aui_tui.model.query import parse
+from aui_tui.model.query_line import parse
 from tests.scan import situations
 
 bare = situations.plain()

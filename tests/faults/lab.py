@@ -17,14 +17,8 @@ import msgspec
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.codec import encode_card
 from aui_tui.model.methods import METHODS
-from aui_tui.model.observations import (
-    Observations,
-    Progress,
-    Recording,
-    decode_recording,
-    encode_recording,
-    no_progress,
-)
+from aui_tui.model.observations import Observations, Recording, decode_recording, encode_recording
+from aui_tui.model.progress import Progress, no_progress
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.scan import observe

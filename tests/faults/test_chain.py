@@ -13,7 +13,8 @@ from typing import Final
 import pytest
 
 from aui_tui.checks.scoring import grade_card
-from aui_tui.model.observations import SERVED, Observations
+from aui_tui.model.observations import Observations
+from aui_tui.model.vocabulary import SERVED
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import REQUESTS, ConnectTo
 from aui_tui.scan.scan import observe

@@ -8,8 +8,10 @@ from itertools import chain
 
 import pytest
 
-from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED, ProbeEvent
+from aui_tui.model.observations import BROWSER, FILE_PROBES
+from aui_tui.model.progress import ProbeEvent
 from aui_tui.model.registry import registry
+from aui_tui.model.vocabulary import SERVED
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo
 from tests.faults.behaviours import redirect, sends

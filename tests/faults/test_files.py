@@ -12,8 +12,9 @@ import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.card import ReportCard
-from aui_tui.model.observations import FILE_PROBES, SERVED, Observations
+from aui_tui.model.observations import FILE_PROBES, Observations
 from aui_tui.model.registry import registry
+from aui_tui.model.vocabulary import SERVED
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo
 from aui_tui.scan.scan import observe

@@ -7,7 +7,8 @@ import contextlib
 
 import pytest
 
-from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED
+from aui_tui.model.observations import BROWSER, FILE_PROBES
+from aui_tui.model.vocabulary import SERVED
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import Limits
 from tests.faults import h2_site

@@ -8,7 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED, ProbeEvent
+from aui_tui.model.observations import BROWSER, FILE_PROBES
+from aui_tui.model.progress import ProbeEvent
+from aui_tui.model.vocabulary import SERVED
 from aui_tui.scan.parser_process import ParserProcess
 from tests.faults import behaviours
 from tests.faults.lab import scan, settled

@@ -8,16 +8,8 @@ from collections.abc import Mapping
 import pytest
 
 from aui_tui.checks.scoring import grade_card
-from aui_tui.model.observations import (
-    BROWSER,
-    CHALLENGED,
-    FILE_PROBES,
-    INCONCLUSIVE,
-    REFUSED,
-    SERVED,
-    Exchange,
-    Observations,
-)
+from aui_tui.model.observations import BROWSER, FILE_PROBES, Exchange, Observations
+from aui_tui.model.vocabulary import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import Limits
 from aui_tui.scan.scan import observe

@@ -8,7 +8,8 @@ from typing import Final
 import pytest
 
 from aui_tui.checks.scoring import grade_card
-from aui_tui.model.observations import BROWSER, CHALLENGED, SERVED
+from aui_tui.model.observations import BROWSER
+from aui_tui.model.vocabulary import CHALLENGED, SERVED
 from aui_tui.scan.parser_process import ParserProcess
 from tests.faults.lab import scan
 from tests.faults.site import AGENTS, HOMEPAGES, PAGE, Asked, Behaviour, Site, answer, good

@@ -15,7 +15,8 @@ from typing import Final
 
 import pytest
 
-from aui_tui.model.observations import BROWSER, FILE_PROBES, SERVED
+from aui_tui.model.observations import BROWSER, FILE_PROBES
+from aui_tui.model.vocabulary import SERVED
 from aui_tui.scan import page
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, ScanPolicy

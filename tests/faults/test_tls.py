@@ -15,7 +15,8 @@ from dataclasses import replace
 import pytest
 
 from aui_tui.checks.scoring import grade_card
-from aui_tui.model.observations import SERVED, Observations
+from aui_tui.model.observations import Observations
+from aui_tui.model.vocabulary import SERVED
 from aui_tui.scan.network import Network
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from aui_tui.model.card import ReportCard, stamp
+from aui_tui.model.card import ReportCard
 from aui_tui.model.observations import BROWSER, FileFacts, Observations
+from aui_tui.model.times import stamp
 from tests.index.clock import NOW
 from tests.scan import situations
 from tests.scan.situations import graded, probe, site

@@ -19,17 +19,21 @@ from aui_tui.errors import BadValue
 from aui_tui.index import store as module
 from aui_tui.index.lists import FILLED
 from aui_tui.index.store import Store
-from aui_tui.model.agents import UNCLEAR, outcomes, turned_away
-from aui_tui.model.card import ReportCard, epoch_ms, stamp
+from aui_tui.model.agents import outcomes
+from aui_tui.model.card import ReportCard
+from aui_tui.model.fates import UNCLEAR, turned_away
 from aui_tui.model.listing import Row
-from aui_tui.model.observations import REFUSED
 from aui_tui.model.overview import Move
-from aui_tui.model.query import Field, Query, Term, fields
+from aui_tui.model.query import Query
+from aui_tui.model.query_line import Field, fields
+from aui_tui.model.terms import Term
+from aui_tui.model.times import epoch_ms, stamp
 from aui_tui.model.vocabulary import (
     CATEGORIES,
     FIXES,
     GRADES,
     NO_GRADE,
+    REFUSED,
     STANCES,
 )
 from aui_tui.tui.columns import CHOICES, RANKED, cell
@@ -304,8 +308,7 @@ def test_a_new_field_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
         (("yes", ""), ("no", "")),
     )
     more = {**fields(), "short": field}
-    monkeypatch.setattr("aui_tui.model.query.fields", lambda: more)
-    monkeypatch.setattr("aui_tui.tui.widgets.querybar.fields", lambda: more)
+    monkeypatch.setattr("aui_tui.model.query_line.fields", lambda: more)
     with reports([replace(RICH_OPEN, host=f"{name}.example", name=name) for name in ("Shop", "Long name")]) as store:
         view = store.index(Query.of(line="short:yes"))
         assert [row.summary.host for row in view.ranked[:]] == ["Shop.example"]

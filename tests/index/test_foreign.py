@@ -16,9 +16,9 @@ import pytest
 from aui_tui.errors import ConfigError, NeverScanned, Unavailable
 from aui_tui.index import database
 from aui_tui.index.store import Store
-from aui_tui.model.card import stamp
 from aui_tui.model.codec import encode_card
 from aui_tui.model.query import Query
+from aui_tui.model.times import stamp
 from tests.cli.runner import ROOT, here
 from tests.index.clock import NOW
 from tests.index.scans import DAY, scan

@@ -17,15 +17,17 @@ from aui_tui.checks.scoring import Labels, grade_card
 from aui_tui.errors import ConfigError, NeverScanned, Unavailable
 from aui_tui.index import figures
 from aui_tui.index import store as store_module
-from aui_tui.index.rows import COLUMNS, columns_of
+from aui_tui.index.packed import columns_of
+from aui_tui.index.rows import COLUMNS
 from aui_tui.index.schema import VERSION
 from aui_tui.index.store import Store
 from aui_tui.index.upkeep import examine
-from aui_tui.model.card import ReportCard, epoch_ms, stamp
+from aui_tui.model.card import ReportCard
 from aui_tui.model.methods import REVISION
 from aui_tui.model.observations import Observations
 from aui_tui.model.query import Query
 from aui_tui.model.report import HostReport
+from aui_tui.model.times import epoch_ms, stamp
 from tests.cards import SAMPLES, cards
 from tests.index.clock import NOW, Clock
 from tests.index.locked import locked

@@ -8,14 +8,15 @@ import pytest
 from msgspec.structs import replace
 
 from aui_tui.checks.scoring import grade_card
-from aui_tui.model import agents
+from aui_tui.model import agents, fates
 from aui_tui.model.agents import NO_RULES, Outcome, agent_rows, crawler_rows, outcomes
 from aui_tui.model.methods import DEFAULT_METHOD
-from aui_tui.model.observations import ANOTHER_PAGE, REFUSED, Challenge, Observations, RobotsFacts
+from aui_tui.model.observations import ANOTHER_PAGE, Challenge, Observations, RobotsFacts
 from aui_tui.model.points import by_harm
 from aui_tui.model.registry import registry
 from aui_tui.model.surfaces import SURFACES
 from aui_tui.model.tasks import TaskReport, TaskResult
+from aui_tui.model.vocabulary import REFUSED
 from aui_tui.report.words import who_gets_in
 from tests.scan import situations
 
@@ -66,12 +67,12 @@ def test_outcomes_and_rows_say_what_the_card_says(make: Callable[[], Observation
     seen = make()
     card, found = grade_card(seen, DEFAULT_METHOD), graded(seen)
     assert sorted(key for one in found for key in one.keys) == sorted(card.matrix)
-    words = [agents.WORST_FIRST.index(one.verdict) for one in found]
+    words = [fates.WORST_FIRST.index(one.verdict) for one in found]
     assert words == sorted(words)
     rows = {row.key: row.verdict for row in agent_rows(card, seen)}
     for surface, verdict in zip(SURFACES, card.matrix.values(), strict=True):
         if surface.live:
-            assert rows[surface.live] == agents.word_of(verdict)
+            assert rows[surface.live] == fates.word_of(verdict)
     if make in ALIKE:
         assert [one.verdict for one in outcomes(card)] == [one.verdict for one in found]
         assert who_gets_in(card) == who_gets_in(card, seen)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aui_tui.errors import RecordError
-from aui_tui.model.card import Index, ReportCard, SiteSummary
+from aui_tui.model.card import Index, ReportCard
 from aui_tui.model.codec import (
     MAPS,
     Keys,
@@ -23,6 +23,7 @@ from aui_tui.model.codec import (
     slots_of,
     summary_from,
 )
+from aui_tui.model.summary import SiteSummary
 from aui_tui.text import clean
 from tests.cards import (
     RICH_OPEN,

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aui_tui.errors import BadValue
-from aui_tui.model import labels, query
+from aui_tui.model import labels, query_line
 from aui_tui.model.codec import names_of
-from aui_tui.model.query import CONTRADICTIONS, HAS, VERDICT_WORDS, Query, fields, parse
+from aui_tui.model.query import Query
+from aui_tui.model.query_line import CONTRADICTIONS, HAS, VERDICT_WORDS, fields, parse
 from aui_tui.model.vocabulary import FIXES, VERDICTS
 
 
@@ -189,15 +190,15 @@ def test_an_unknown_sort_column_is_refused() -> None:
         Query.of(sort="colour")
 
 
-@pytest.mark.parametrize("line", [line for line, _ in (*query.terms(), *query.EXAMPLES) if line])
+@pytest.mark.parametrize("line", [line for line, _ in (*query_line.terms(), *query_line.EXAMPLES) if line])
 def test_every_example_of_the_page_of_help_parses(line: str) -> None:
     assert parse(line)
 
 
 def test_the_page_of_help_names_every_term_and_every_word_for_a_verdict() -> None:
-    terms = {line.partition(":")[0] for line, _ in query.terms()}
+    terms = {line.partition(":")[0] for line, _ in query_line.terms()}
     assert set(fields()) <= terms
-    words = " ".join(meaning for _, meaning in query.terms())
+    words = " ".join(meaning for _, meaning in query_line.terms())
     for word in (*VERDICTS, *VERDICT_WORDS, *HAS, *FIXES, *CONTRADICTIONS):
         assert re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", words), word
     for field in fields().values():

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from aui_tui.model.registry import PURPOSES, Agent, Crawler, Known, fold, names_of, registry, starter
+from aui_tui.model.registry import PURPOSES, Agent, Crawler, fold, names_of, registry
+from aui_tui.model.starter import Known, starter
 from aui_tui.model.surfaces import SURFACES, surface_called
 from aui_tui.model.vocabulary import AGENTS_TOTAL, CATEGORIES, CRAWLERS_TOTAL, LIVE_TOTAL, SURFACES_TOTAL
 from aui_tui.scan.target import parse

@@ -12,12 +12,12 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.cli.cardview import lines
 from aui_tui.cli.terminal import Paint
 from aui_tui.errors import BadValue
-from aui_tui.index.rows import columns_of
+from aui_tui.index.packed import columns_of
 from aui_tui.model.agents import open_readers
 from aui_tui.model.codec import encode_card
 from aui_tui.model.observations import Observations, Recording, decode_recording, encode_recording
 from aui_tui.model.open_agents import clients, table, tool_called
-from aui_tui.model.query import parse
+from aui_tui.model.query_line import parse
 from aui_tui.model.report import HostReport
 from aui_tui.report.export import write_cards
 from aui_tui.report.sections import sections

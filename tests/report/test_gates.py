@@ -17,8 +17,8 @@ from aui_tui.errors import BadValue
 from aui_tui.model import points
 from aui_tui.model.card import Evidence, ReportCard
 from aui_tui.model.methods import METHODS
-from aui_tui.model.observations import INCONCLUSIVE as SILENT
 from aui_tui.model.observations import Exchange, Observations
+from aui_tui.model.vocabulary import INCONCLUSIVE as SILENT
 from aui_tui.report.gates import FAILED, INCONCLUSIVE, PASSED, GateOutcome, Gates, check, worst
 from tests.cards import DEAD, OPEN_SITE, RICH_OPEN, WALLED
 from tests.scan import situations

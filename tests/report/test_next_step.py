@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from selectolax.lexbor import LexborHTMLParser
 
 from aui_tui.checks.scoring import grade_card
-from aui_tui.index.rows import columns_of
+from aui_tui.index.packed import columns_of
 from aui_tui.model.observations import Observations
 from aui_tui.model.report import HostReport
 from aui_tui.report import plan

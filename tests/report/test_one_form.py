@@ -26,8 +26,7 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.cli.cardview import lines, section_lines, sentences
 from aui_tui.cli.index import list_sentences
 from aui_tui.cli.terminal import Paint
-from aui_tui.model import agents
-from aui_tui.model.card import age
+from aui_tui.model import agents, fates
 from aui_tui.model.labels import ago, moment, span
 from aui_tui.model.listing import Row
 from aui_tui.model.observations import Observations
@@ -39,6 +38,7 @@ from aui_tui.model.report import HostReport
 from aui_tui.model.signs import sign
 from aui_tui.model.surfaces import SURFACES
 from aui_tui.model.tasks import TaskReport, TaskResult
+from aui_tui.model.times import age
 from aui_tui.model.visits import HEADER, cells, visit_rows
 from aui_tui.model.vocabulary import NO_GRADE
 from aui_tui.report.comparison import comparison
@@ -177,8 +177,8 @@ def truth(one: Told) -> Facts:
     for surface, outcome in zip(SURFACES, agents.outcome_of_each(card, seen), strict=True):
         facts[f"verdict of {surface.label}"] = outcome.verdict
         facts[f"sign of {surface.label}"] = sign(outcome.verdict).sign
-        facts[f"passes {surface.label}"] = outcome.verdict in (agents.IN, agents.PART)
-        facts[f"fails {surface.label}"] = outcome.verdict in agents.SHUT
+        facts[f"passes {surface.label}"] = outcome.verdict in (fates.IN, fates.PART)
+        facts[f"fails {surface.label}"] = outcome.verdict in fates.SHUT
     fixes = by_harm(card) if not card.unreachable else ()
     if not card.unreachable:
         facts["points"] = totals(card)
@@ -640,7 +640,7 @@ def word_counted(item: Item, columns: tuple[str, ...]) -> str:
     """Return the word of an assistant in the overview of one host: the column that counts it."""
     counts = dict(zip(columns, item.cells, strict=True))
     words = ("Refused", "Challenged", "Told no", "Unclear", "Part")
-    return next((word.lower() for word in words if counts[word] == "1"), agents.IN * (counts["Gets in"] == "1"))
+    return next((word.lower() for word in words if counts[word] == "1"), fates.IN * (counts["Gets in"] == "1"))
 
 
 def test_the_overview_of_one_host_says_what_its_record_says(told: dict[str, Told], service: LocalService) -> None:
@@ -653,7 +653,7 @@ def test_the_overview_of_one_host_says_what_its_record_says(told: dict[str, Told
         who = parts["assistants"]
         words = {item.label: word_counted(item, who.columns) for item in who.items if not item.text}
         shown = {surface.label: known[f"verdict of {surface.label}"] for surface in SURFACES}
-        assert words == {name: word for name, word in shown.items() if word not in (agents.UNCLEAR, agents.NOT_ASKED)}
+        assert words == {name: word for name, word in shown.items() if word not in (fates.UNCLEAR, fates.NOT_ASKED)}
         assert [item.label for item in parts["grades"].items if item.cells[1] == "1"] == [known["grade"]]
         (row,) = parts["stances"].items
         assert dict(zip(parts["stances"].columns[1:], row.cells[1:], strict=True))[str(known["stance"])] == "1"

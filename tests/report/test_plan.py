@@ -14,7 +14,7 @@ from aui_tui.checks import Site
 from aui_tui.checks.judge import judge
 from aui_tui.checks.scoring import Labels, grade_card, site_of, what_if
 from aui_tui.errors import BadValue, Unavailable
-from aui_tui.index.rows import columns_of
+from aui_tui.index.packed import columns_of
 from aui_tui.model.methods import METHODS, V02
 from aui_tui.model.observations import FileFacts, Observations
 from aui_tui.model.points import by_harm, foresees, gain

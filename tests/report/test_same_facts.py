@@ -12,11 +12,13 @@ from msgspec.structs import replace
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.index.store import Store
-from aui_tui.model.agents import IN, PART, contradictions, outcome_of_each
+from aui_tui.model.agents import contradictions, outcome_of_each
+from aui_tui.model.fates import IN, PART
 from aui_tui.model.listing import Row
 from aui_tui.model.observations import Observations
 from aui_tui.model.points import totals
-from aui_tui.model.query import VERDICT_WORDS, Query
+from aui_tui.model.query import Query
+from aui_tui.model.query_line import VERDICT_WORDS
 from aui_tui.model.registry import registry
 from aui_tui.model.report import HostReport
 from aui_tui.model.surfaces import SURFACES

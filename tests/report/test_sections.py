@@ -9,7 +9,7 @@ import pytest
 from hypothesis import Phase, given, settings
 
 from aui_tui.checks.scoring import grade_card
-from aui_tui.model import agents
+from aui_tui.model import agents, fates
 from aui_tui.model.methods import METHODS, MOST_AGENTS
 from aui_tui.model.observations import Observations
 from aui_tui.model.points import task_points, unknown
@@ -42,14 +42,14 @@ def check(report: HostReport) -> None:
         assert not found.keys() & {"points", "fixes", "agents", "ledger"}
         return
     said = {name for name in names if re.search(rf"\b{re.escape(name)}\b(?! agent)", sentence)}
-    shut = {name for name, one in names.items() if one.verdict in agents.SHUT and one.asked}
-    inside = {name for name, one in names.items() if one.verdict in (agents.IN, agents.PART) and one.asked}
+    shut = {name for name, one in names.items() if one.verdict in fates.SHUT and one.asked}
+    inside = {name for name, one in names.items() if one.verdict in (fates.IN, fates.PART) and one.asked}
     everybody = "every assistant that was asked gets in" in sentence.lower()
     nobody = "ssistants that were asked" in sentence or "no assistant that was asked" in sentence.lower()
     assert everybody == (bool(inside) and inside == {name for name, one in names.items() if one.asked})
     if card.agents_disallowed < card.agents_total and not nobody:
         assert shut <= said
-    assert not (said - shut - inside) & {name for name, one in names.items() if one.verdict == agents.IN}
+    assert not (said - shut - inside) & {name for name, one in names.items() if one.verdict == fates.IN}
     if card.stance == "Walled":
         assert card.agents_disallowed >= MOST_AGENTS or not {name for name in inside if names[name].source == "live"}
         if card.agents_disallowed >= MOST_AGENTS:
@@ -67,11 +67,11 @@ def check(report: HostReport) -> None:
         assert key in one.keys
         dropped = one.reason == agents.DROPPED  # the record has no word of its own for it
         if surface.source == "robots":
-            assert one.verdict in (agents.TOLD_NO, agents.NOT_ASKED)
+            assert one.verdict in (fates.TOLD_NO, fates.NOT_ASKED)
         else:
-            word = agents.word_of(verdict, surface.source, ran=bool(card.task_runs) or task_points(card) is not None)
+            word = fates.word_of(verdict, surface.source, ran=bool(card.task_runs) or task_points(card) is not None)
             older = " now; an earlier task run" in one.reason
-            assert older or (word in agents.SHUT or dropped) == (one.verdict in agents.SHUT)
+            assert older or (word in fates.SHUT or dropped) == (one.verdict in fates.SHUT)
     fixes = found["fixes"].items if "fixes" in found else ()
     assert {fix.key for fix in fixes} == {fix.k for fix in card.recommendations}
     following = next(item for item in found["verdict"].items if item.key == "next")
@@ -109,7 +109,7 @@ def test_a_random_card_is_told_without_contradiction(seen: Observations) -> None
 
 
 def test_every_sign_has_a_twin_of_one_cell_and_each_group_of_words_has_its_own() -> None:
-    for group in (agents.WORST_FIRST, ("Open", "Selective", "Walled"), ("critical", "warn", "good")):
+    for group in (fates.WORST_FIRST, ("Open", "Selective", "Walled"), ("critical", "warn", "good")):
         assert len({sign(word).sign for word in group}) == len({sign(word).ascii for word in group}) == len(group)
     assert all(len(one.sign) == len(one.ascii) == 1 and one.ascii.isascii() for one in SIGNS.values())
 

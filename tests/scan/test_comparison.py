@@ -9,8 +9,9 @@ import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.card import ReportCard
-from aui_tui.model.observations import BROWSER, SERVED, Observations
+from aui_tui.model.observations import BROWSER, Observations
 from aui_tui.model.verdicts import COMPARED
+from aui_tui.model.vocabulary import SERVED
 from aui_tui.report.gates import Gates, check
 from aui_tui.scan import comparison
 from aui_tui.scan.parser_process import ParserProcess

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from aui_tui.checks.scoring import grade_card
-from aui_tui.model.observations import BROWSER, CHALLENGED, SERVED, Observations
+from aui_tui.model.observations import BROWSER, Observations
+from aui_tui.model.vocabulary import CHALLENGED, SERVED
 from aui_tui.scan import agent_files
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.scan import observe

@@ -13,7 +13,8 @@ from importlib import resources
 import pytest
 from hypothesis import settings
 
-from aui_tui.model.observations import BROWSER, CHALLENGED, FILE_PROBES, INCONCLUSIVE, REFUSED, SERVED
+from aui_tui.model.observations import BROWSER, FILE_PROBES
+from aui_tui.model.vocabulary import CHALLENGED, INCONCLUSIVE, REFUSED, SERVED
 from aui_tui.scan.policy import Limits
 from aui_tui.scan.retry import PHASES, WELL_KNOWN, ProbeAnswer, Retry, retry_after
 from tests.faults.site import AGENTS, PLACES

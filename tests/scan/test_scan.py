@@ -7,7 +7,7 @@ import errno
 import pytest
 
 from aui_tui.errors import Unavailable
-from aui_tui.model.observations import ProbeEvent
+from aui_tui.model.progress import ProbeEvent
 from aui_tui.scan.network import streams
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.scan import observe

@@ -11,7 +11,7 @@ import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.errors import BadValue
-from aui_tui.model.observations import SERVED
+from aui_tui.model.vocabulary import SERVED
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, ScanPolicy, Via
 from aui_tui.scan.scan import observe

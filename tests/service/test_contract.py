@@ -15,11 +15,13 @@ from msgspec.structs import replace
 
 from aui_tui.errors import BadValue, InvalidHost, NeverScanned, RateLimited, Unavailable
 from aui_tui.model import codec
-from aui_tui.model.card import ReportCard, stamp
+from aui_tui.model.card import ReportCard
 from aui_tui.model.listing import IndexView, Row
-from aui_tui.model.observations import Observations, Progress
+from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions
+from aui_tui.model.progress import Progress
 from aui_tui.model.query import Query
+from aui_tui.model.times import stamp
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.target import Target
 from aui_tui.service.local import LocalService

@@ -17,8 +17,9 @@ from aui_tui.checks.scoring import grade_card
 from aui_tui.errors import NeverScanned, RateLimited
 from aui_tui.index import store as store_module
 from aui_tui.model.methods import REVISION
-from aui_tui.model.observations import PageFacts, ProbeEvent
+from aui_tui.model.observations import PageFacts
 from aui_tui.model.options import ScanOptions
+from aui_tui.model.progress import ProbeEvent
 from aui_tui.model.query import Query
 from aui_tui.model.tasks import TASKS, Rendered, TaskReport, TaskResult
 from aui_tui.scan.policy import ConnectTo, Resolver, ScanPolicy

@@ -17,8 +17,9 @@ import pytest
 
 from aui_tui.errors import InvalidHost, NeverScanned, ScansRefused
 from aui_tui.index.store import Store
-from aui_tui.model.observations import Observations, Progress
+from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions
+from aui_tui.model.progress import Progress
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.signing import Signer, new_key
 from aui_tui.scan.target import Target

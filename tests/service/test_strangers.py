@@ -16,7 +16,7 @@ import pytest
 import trustme
 
 from aui_tui.model import codec
-from aui_tui.model.card import stamp
+from aui_tui.model.times import stamp
 from tests.cards import RICH_OPEN, WALLED
 from tests.cli.runner import aui
 from tests.loopback import QuietHandler, listening

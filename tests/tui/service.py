@@ -13,18 +13,20 @@ from msgspec.structs import replace
 
 from aui_tui.errors import NeverScanned
 from aui_tui.index.folder import places, prepare
-from aui_tui.model.card import ReportCard, epoch_ms
+from aui_tui.model.card import ReportCard
 from aui_tui.model.listing import IndexView
 from aui_tui.model.methods import capped, grade_of
-from aui_tui.model.observations import BROWSER, FILE_PROBES, ProbeEvent, Progress, no_progress
+from aui_tui.model.observations import BROWSER, FILE_PROBES
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.overview import Moves
 from aui_tui.model.points import Standing, conclusive, percent, stance_of, totals
+from aui_tui.model.progress import ProbeEvent, Progress, no_progress
 from aui_tui.model.query import Query
 from aui_tui.model.quota import Quota
 from aui_tui.model.registry import registry
 from aui_tui.model.report import HostReport
 from aui_tui.model.tasks import TaskProgress
+from aui_tui.model.times import epoch_ms
 from aui_tui.service.local import LocalService
 
 from .cards import NOW, make_card

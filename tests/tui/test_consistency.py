@@ -11,17 +11,16 @@ import pytest
 from msgspec.structs import replace
 
 from aui_tui.checks.scoring import grade_card
-from aui_tui.model import agents
+from aui_tui.model import agents, fates
 from aui_tui.model.card import ReportCard
 from aui_tui.model.listing import Row
-from aui_tui.model.observations import CHALLENGED, REFUSED
 from aui_tui.model.overview import Overview
 from aui_tui.model.points import Standing, gain, score_after
 from aui_tui.model.query import Query
 from aui_tui.model.registry import registry
 from aui_tui.model.report import HostReport
 from aui_tui.model.surfaces import SURFACES
-from aui_tui.model.vocabulary import NO_GRADE
+from aui_tui.model.vocabulary import CHALLENGED, NO_GRADE, REFUSED
 from aui_tui.report import sections
 from aui_tui.report.comparison import comparison
 from aui_tui.report.overview import overview
@@ -65,9 +64,9 @@ def test_strip_columns_and_preview_say_the_same(number: int) -> None:
         shown = {key: item.word for item in sections.assistants(report).items for key in _keys(report, item.key)}
         if not card.unreachable:
             assert {key: verdict_of(row, key) for key in shown} == shown
-        word, names = agents.turned_away(row.verdicts)
-        shut = [surface.label for surface in SURFACES if shown.get(surface.slug) in agents.SHUT]
-        if not card.unreachable and word not in (agents.UNCLEAR, agents.IN):
+        word, names = fates.turned_away(row.verdicts)
+        shut = [surface.label for surface in SURFACES if shown.get(surface.slug) in fates.SHUT]
+        if not card.unreachable and word not in (fates.UNCLEAR, fates.IN):
             assert sorted(names) == sorted(shut)
             said = cell(OUT, row, 0.0).text.split(maxsplit=1)[1]
             assert said in {*shut, "nobody"} if len(shut) == 1 else said in {f"{len(shut)} out", "nobody"}

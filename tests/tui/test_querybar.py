@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aui_tui.model.query import parse
+from aui_tui.model.query_line import parse
 from aui_tui.tui.widgets.querybar import choices, read_line
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aui_tui.model.card import stamp
+from aui_tui.model.times import stamp
 from aui_tui.model.visits import RangeList, Visits
 from aui_tui.visits import logs
 from aui_tui.visits.clients import Ranges

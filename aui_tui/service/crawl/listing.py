@@ -15,7 +15,7 @@ from typing import IO, Final, NamedTuple
 
 from aui_tui.errors import AuiError, BadValue, ConfigError
 from aui_tui.files import STDIN, reading
-from aui_tui.model.registry import starter
+from aui_tui.model.starter import starter
 from aui_tui.model.vocabulary import CATEGORIES, choose
 from aui_tui.scan.target import Target
 from aui_tui.text import clean, without_log_in

@@ -12,7 +12,7 @@ import msgspec
 
 from aui_tui.checks.scoring import Labels, grade_card
 from aui_tui.errors import AuiError
-from aui_tui.index.rows import Packed
+from aui_tui.index.packed import Packed
 from aui_tui.model.codec import Keys, encode_card
 from aui_tui.model.observations import Observations
 from aui_tui.model.options import ScanOptions

@@ -22,7 +22,8 @@ from aui_tui.files import STDIN, reading
 from aui_tui.model.listing import IndexView
 from aui_tui.model.overview import Moves, Overview
 from aui_tui.model.points import Standing
-from aui_tui.model.query import Query, fields
+from aui_tui.model.query import Query
+from aui_tui.model.query_line import fields
 from aui_tui.model.report import HostReport
 from aui_tui.process import has_ended
 from aui_tui.service.importer import ImportedRecord, read, take_records

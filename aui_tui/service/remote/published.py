@@ -12,12 +12,13 @@ from urllib.parse import quote, urlencode, urlsplit
 import msgspec
 
 from aui_tui.errors import BadValue, ConfigError, NeverScanned, RecordError
-from aui_tui.model.card import ReportCard, age
-from aui_tui.model.observations import Progress, no_progress
+from aui_tui.model.card import ReportCard
 from aui_tui.model.options import ORDINARY, ScanOptions
+from aui_tui.model.progress import Progress, no_progress
 from aui_tui.model.quota import Quota
 from aui_tui.model.report import HostReport
 from aui_tui.model.tasks import TaskProgress, TaskReport, decode_report
+from aui_tui.model.times import age
 from aui_tui.model.visits import Visits, decode_visits
 from aui_tui.service.importer import ImportedRecord, index_rows, page_of, read_card, take_records, time_of_index
 from aui_tui.service.remote.imported import ImportedService, TemporaryIndex

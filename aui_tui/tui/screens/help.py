@@ -10,7 +10,7 @@ from textual.screen import Screen
 
 from aui_tui import docs
 from aui_tui.checks.scoring import sections
-from aui_tui.model import query
+from aui_tui.model import query_line
 from aui_tui.model.methods import DEFAULT_METHOD, METHODS
 from aui_tui.text import fit
 from aui_tui.tui.bindings import HELP, METHOD, live
@@ -118,7 +118,7 @@ def help_sections(screen: Screen[Any]) -> list[tuple[str, list[tuple[str, str]]]
     for action in live(screen):
         keys = " ".join(dict.fromkeys(action.keys))
         groups.setdefault(action.place, []).append((keys, action.binding.tooltip))
-    terms = [(query.TITLE, [*query.terms(), *query.JOINING])] if "index" in groups else []
+    terms = [(query_line.TITLE, [*query_line.terms(), *query_line.JOINING])] if "index" in groups else []
     return [*((place.capitalize(), keys) for place, keys in groups.items()), *terms]
 
 

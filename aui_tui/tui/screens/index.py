@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import ExitStack, suppress
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 from textual.app import ComposeResult
@@ -13,9 +13,6 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
-from aui_tui.model.listing import IndexView
-from aui_tui.model.query import Query, parse
-from aui_tui.model.report import HostReport
 from aui_tui.model.surfaces import SURFACES
 from aui_tui.model.vocabulary import CATEGORIES
 from aui_tui.text import count
@@ -23,7 +20,6 @@ from aui_tui.tui.bindings import INDEX
 from aui_tui.tui.columns import RANKED, Mode, cell
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
-from aui_tui.tui.export import ExportJob, list_name
 from aui_tui.tui.rows import text
 from aui_tui.tui.screens.listparts import (
     chips_line,
@@ -41,6 +37,11 @@ from aui_tui.tui.widgets.hosttable import HostTable
 from aui_tui.tui.widgets.preview import PreviewPane
 from aui_tui.tui.widgets.querybar import SHOWN, DropDown, QueryLine, choices, read_line
 from aui_tui.tui.words import local_time
+
+if TYPE_CHECKING:
+    from aui_tui.model.listing import IndexView
+    from aui_tui.model.query import Query
+    from aui_tui.model.report import HostReport
 
 COMPARED: Final = 5
 """Hosts that are compared at most."""
@@ -354,8 +355,7 @@ class IndexScreen(DashboardScreen[None]):
         for choice in drop_down.completions[:SHOWN]:
             reading = read_line(choice.line)
             if not reading.problem and reading.good and not choice.line.endswith((":", "=")):
-                narrowed = replace(query, line=reading.good, terms=parse(reading.good))
-                view, _ = await attempt(self.context.service.index(narrowed))
+                view, _ = await attempt(self.context.service.index(query.with_line(reading.good)))
                 if view is not None:
                     drop_down.counts[choice.line] = format(len(view.ranked) + len(view.unreachable), ",")
         if drop_down.counts:
@@ -544,6 +544,8 @@ class IndexScreen(DashboardScreen[None]):
             self.app.copy(text, name)
 
     def action_export(self) -> None:
+        from aui_tui.tui.export import ExportJob, list_name
+
         state = self.state
         hosts, unreachable = tuple(sorted(state.marks)), state.mode == "unreachable"
         path = list_name(state.query, unreachable=unreachable, marked=bool(hosts))

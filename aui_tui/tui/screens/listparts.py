@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from textual.content import Content
 
-from aui_tui.model.agents import turned_away
-from aui_tui.model.listing import IndexView, Row
-from aui_tui.model.quota import Quota
+from aui_tui.model.fates import turned_away
 from aui_tui.model.signs import sign
 from aui_tui.model.surfaces import SURFACES
 from aui_tui.model.vocabulary import CATEGORIES, STANCES
 from aui_tui.text import count
 from aui_tui.tui import glyphs
-from aui_tui.tui.columns import Column
 from aui_tui.tui.rows import bar, edges, fitting, spread, term, text
-from aui_tui.tui.state import ListState
 from aui_tui.tui.widgets.bars import acting
 from aui_tui.tui.words import TERMS, clock, quota_words
+
+if TYPE_CHECKING:
+    from aui_tui.model.listing import IndexView, Row
+    from aui_tui.model.quota import Quota
+    from aui_tui.tui.columns import Column
+    from aui_tui.tui.state import ListState
 
 SHORT_STANCES: Final = ("Open", "Sel", "Wall")
 

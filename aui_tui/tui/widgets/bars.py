@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import accumulate
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from textual import events
 from textual.content import Content
@@ -14,7 +14,9 @@ from textual.widgets import Input, Static
 
 from aui_tui.tui.bindings import Live, live
 from aui_tui.tui.rows import text
-from aui_tui.tui.scan_panel import Scan, checklist, strip
+
+if TYPE_CHECKING:
+    from aui_tui.tui.scan_panel import Scan
 
 Layout = Callable[[int], Content]
 
@@ -108,8 +110,12 @@ class ScanPanel(Static):
 
     def _write(self) -> None:
         """Draw them; the time counts while a probe waits."""
+        if not self._scans:
+            return
+        from aui_tui.tui.scan_panel import checklist, strip
+
         width, compact = self.app.size.width, self.app.size.height < LOW
         rows = [strip(scan, width, detail=compact or scan is not self._scans[-1]) for scan in self._scans]
-        if self._scans and not compact:
+        if not compact:
             rows += checklist(self._scans[-1], width, self._clock())
         self.update(Content("\n").join(rows))

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from textual.content import Content
 from textual.geometry import Size
 from textual.reactive import Reactive
 
 from aui_tui.model import labels
-from aui_tui.model.card import SiteSummary
 from aui_tui.model.labels import ago
 from aui_tui.model.listing import Row
-from aui_tui.model.report import HostReport
 from aui_tui.model.signs import sign
+from aui_tui.model.summary import SiteSummary
 from aui_tui.text import fit
 from aui_tui.tui.context import Context, attempt, start
 from aui_tui.tui.rows import ListEntry, blank, entry, paragraph, text
 from aui_tui.tui.state import CardState
 from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.words import signed
+
+if TYPE_CHECKING:
+    from aui_tui.model.report import HostReport
 
 REST_SECONDS: Final = 0.15
 """Seconds that the cursor rests on a row before its whole card is read."""

@@ -17,7 +17,6 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from aui_tui.errors import BadValue
-from aui_tui.model.query import OPERATORS, fields, parse
 from aui_tui.text import clean, fit
 from aui_tui.tui.bindings import QUERY
 
@@ -48,6 +47,10 @@ class Completion(msgspec.Struct, frozen=True):
 
 def read_line(text: str) -> QueryReading:
     """Return what of ``text`` can be searched for."""
+    if not text:
+        return QueryReading(text)
+    from aui_tui.model.query_line import OPERATORS  # a first frame has no line to read
+
     fault = _problem(text)
     if not fault:
         return QueryReading(text)
@@ -63,6 +66,8 @@ def read_line(text: str) -> QueryReading:
 
 def _unfinished(text: str, bad: Sequence[tuple[int, int]]) -> bool:
     """Whether only the last word is wrong, and it may become a term while it is typed on."""
+    from aui_tui.model.query_line import OPERATORS
+
     if not bad:
         return text.split()[-1].upper() in OPERATORS
     return len(bad) == 1 and bad[0][1] == len(text) and bool(choices(text))
@@ -70,6 +75,8 @@ def _unfinished(text: str, bad: Sequence[tuple[int, int]]) -> bool:
 
 def _problem(line: str) -> str:
     """Return why ``line`` cannot be searched for, empty when it can."""
+    from aui_tui.model.query_line import parse
+
     try:
         parse(line)
     except BadValue as error:
@@ -79,6 +86,8 @@ def _problem(line: str) -> str:
 
 def choices(text: str) -> tuple[Completion, ...]:
     """Return how the last word of ``text`` may go on: names of terms, then their values."""
+    from aui_tui.model.query_line import fields
+
     start = max((match.start() for match in re.finditer(WORD, text) if match.end() == len(text)), default=len(text))
     head, word = text[:start], text[start:]
     body = word.lstrip("-(")

@@ -16,7 +16,7 @@ import pytest
 from aui_tui.errors import NeverScanned, Unavailable
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.query import Query
-from aui_tui.model.registry import Known
+from aui_tui.model.starter import Known
 from aui_tui.scan.policy import Limits
 from aui_tui.service import grading
 from aui_tui.service.crawl.crawl import Crawl, Done

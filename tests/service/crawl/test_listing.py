@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from typing_extensions import Buffer
 
 from aui_tui.errors import ConfigError
-from aui_tui.model.registry import starter
+from aui_tui.model.starter import starter
 from aui_tui.scan.target import parse
 from aui_tui.service.crawl import listing
 from aui_tui.service.crawl.listing import MAX_LINE, BadRow, ListedHost, lines, read, starter_rows
