@@ -30,6 +30,7 @@ from aui_tui.process import command
 from aui_tui.service.local import LocalService
 from aui_tui.service.protocol import Feed, Service
 from aui_tui.text import clean, count
+from aui_tui.tui.state import ListState, list_left
 
 if TYPE_CHECKING:
     from aui_tui.scan.policy import ScanPolicy
@@ -54,11 +55,11 @@ def show(run: Run, *, access: ScanPolicy | None = None, host: str = "") -> int:
     """
     if why := no_screen():
         raise ConfigError(f"{why}; use `aui-tui index --json` for the list, or `aui-tui --help`.")
-    from aui_tui.tui.context import DEMO
-
     while True:
         service = service_of(run, access)
         status = open_on(run, service, host=host, starter=known_sites(run) if service.is_local else None, access=access)
+        from aui_tui.tui.context import DEMO  # with the dashboard, which is loaded while the index is being read
+
         if isinstance(status, int):
             return show_demo(run) if status == DEMO else status
         origins = {**run.settings.origins, "source": "--source"}
@@ -93,6 +94,11 @@ def open_on(
     """
     settings = run.settings
     os.environ.setdefault("TEXTUAL_FPS", FRAMES)
+    local = isinstance(service, LocalService)
+    left = _list_left(places(settings.data_dir).dashboard) if local and query is None else {}
+    state, cursor_host = list_left(left) if query is None else (ListState(query=query), "")
+    if not (host or cursor_host):
+        service.read_ahead(state.query)
     try:
         from aui_tui.tui.app import run as run_app
         from aui_tui.tui.context import Context
@@ -107,7 +113,7 @@ def open_on(
             exporter=partial(export, run, service),
             feed=feed,
             starter=starter,
-            preferences=_preferences(run, service),
+            preferences=_preferences(run, service, left),
         )
         status = run_app(
             context,
@@ -183,7 +189,7 @@ def _file_of(text: str) -> Path:
     return user_path(text.strip())
 
 
-def _preferences(run: Run, service: Service) -> Preferences:
+def _preferences(run: Run, service: Service, left: dict[str, str]) -> Preferences:
     """Return what the user chose before, and what remembers the next choice: the settings file."""
     from aui_tui.settings import again, remember, table
     from aui_tui.tui.context import Preferences, SettingShown
@@ -191,7 +197,6 @@ def _preferences(run: Run, service: Service) -> Preferences:
     settings = run.settings
     file = str(settings.config_file)
     local = isinstance(service, LocalService)
-    left = places(settings.data_dir).dashboard
 
     def shown() -> dict[str, SettingShown]:
         return {
@@ -208,8 +213,8 @@ def _preferences(run: Run, service: Service) -> Preferences:
         settings=shown,
         write=partial(remember, settings.config_file),
         read_log=partial(read_log, run, service) if isinstance(service, LocalService) else None,
-        left=_list_left(left) if local else {},
-        leave=partial(_leave_list, left) if local else None,
+        left=left,
+        leave=partial(_leave_list, places(settings.data_dir).dashboard) if local else None,
     )
 
 

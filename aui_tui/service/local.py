@@ -9,7 +9,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -92,6 +92,7 @@ class LocalService(Service):
         self._reader: ParserProcess | None = None
         self._making = threading.Lock()
         self._threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="aui-store")
+        self._ahead: tuple[Query, str, Future[IndexView]] | None = None
 
     @property
     def access(self) -> ScanPolicy:
@@ -158,8 +159,16 @@ class LocalService(Service):
             return self.store.regrade(again, seconds=REGRADING)
         return 0, 0
 
+    def read_ahead(self, query: Query) -> None:
+        """Begin to read the first rows of ``query`` on a thread; they hold until the index changes."""
+        with suppress(Unavailable):  # which first_page says
+            self._ahead = query, self.store.stamp(), self._threads.submit(self.store.first_page, query)
+
     async def first_page(self, query: Query) -> IndexView | None:
         """Return the first rows of ``query``, or the whole answer where that comes as soon."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and ahead[:2] == (query, self.store.stamp()):
+            return await asyncio.wrap_future(ahead[2])
         return await self._stoppable(lambda stop: self.store.first_page(query, stop))
 
     async def overview(self, query: Query) -> Overview:

@@ -56,6 +56,9 @@ class Service(ABC):
         """What went wrong with the index so far, such as that it was damaged and set aside: sentences for the user."""
         return ()
 
+    def read_ahead(self, query: Query) -> None:  # noqa: B027  # a source may have nothing to begin with
+        """Begin to read the first rows of ``query``, before an event loop runs; ``first_page`` gives them."""
+
     async def prepare(self) -> None:
         """Load what the first questions need, before anybody waits for their answers."""
         return

@@ -18,7 +18,6 @@ from textual.command import CommandPalette
 from textual.filter import LineFilter
 from textual.screen import Screen
 
-from aui_tui.errors import BadValue
 from aui_tui.model.query import Query
 from aui_tui.tui import terminal
 from aui_tui.tui.bindings import APP, checked, written
@@ -26,7 +25,7 @@ from aui_tui.tui.context import Context, start
 from aui_tui.tui.dashboard import Dashboard, DashboardScreen
 from aui_tui.tui.glyphs import WARN
 from aui_tui.tui.screens.index import IndexScreen
-from aui_tui.tui.state import ListState, list_of
+from aui_tui.tui.state import ListState, list_left
 from aui_tui.tui.themes import UNUSABLE
 from aui_tui.tui.typeahead import TypeAhead
 
@@ -114,12 +113,9 @@ class AuiApp(Dashboard):
     def get_default_screen(self) -> Screen[None]:
         """Return the index, which lies under every other screen, styled for the width from the first layout on."""
         width = next(name for least, name in self.HORIZONTAL_BREAKPOINTS[::-1] if self.size.width >= least)
-        left = self.context.preferences.left if self._query is None else {}
-        try:
-            state = list_of(left) if self._query is None else ListState(query=self._query)
-        except BadValue:  # of another version
-            state, left = ListState(), {}
-        self._list = IndexScreen(state, left.get("host", ""), offer=not self._start_host, classes=width)
+        left = self.context.preferences.left
+        state, host = list_left(left) if self._query is None else (ListState(query=self._query), "")
+        self._list = IndexScreen(state, host, offer=not self._start_host, classes=width)
         return self._list
 
     def keep_list(self) -> None:

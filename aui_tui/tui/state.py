@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 import msgspec
 from msgspec.structs import replace
 
+from aui_tui.errors import BadValue
 from aui_tui.model.methods import METHODS
 from aui_tui.model.query import Query
 from aui_tui.tui.columns import Mode
@@ -133,6 +134,14 @@ def list_of(view: Mapping[str, str]) -> ListState:
         descending=view.get("order", "") == "reverse",
     )
     return ListState(query, next((mode for mode in get_args(Mode) if mode == view.get("show")), "ranked"))
+
+
+def list_left(left: Mapping[str, str]) -> tuple[ListState, str]:
+    """Return the list as it was left and the host under its cursor; the usual list for words of another version."""
+    try:
+        return list_of(left), left.get("host", "")
+    except BadValue:
+        return ListState(), ""
 
 
 class Changes(msgspec.Struct, frozen=True):

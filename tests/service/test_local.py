@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import msgspec
 import pytest
@@ -335,3 +336,24 @@ async def test_what_was_graded_again_is_said(tmp_path: Path, monkeypatch: pytest
         said = (await local.index(Query())).notice
         assert said == "1 scan of an earlier revision of the method graded again, 0 left for next time."
         assert (await local.index(Query())).notice == ""
+
+
+async def test_rows_read_ahead_are_given_unless_the_index_has_changed_or_others_are_asked_for(tmp_path: Path) -> None:
+    walled = Query.of(line="stance:walled")
+    async with service(tmp_path) as local:
+        local.store.put(WALLED)
+        local.read_ahead(Query())
+        with patch.object(local.store, "first_page", side_effect=AssertionError("read again")):
+            view = await local.first_page(Query())
+        assert view is not None
+        assert [row.summary.host for row in view.ranked[:]] == [WALLED.host]
+        for query in (Query(), walled):
+            local.read_ahead(query)
+            local.store.put(msgspec.structs.replace(WALLED, host=f"{query.line or 'later'}.example".replace(":", "-")))
+            view = await local.first_page(Query())
+            assert view is not None
+            assert len(view.ranked) == len(local.store.index(Query()).ranked)
+        local.read_ahead(walled)
+        view = await local.first_page(Query())
+        assert view is not None
+        assert view.query == Query()
