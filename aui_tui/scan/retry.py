@@ -187,24 +187,29 @@ def retry_after(value: str) -> float:
 class History:
     """Every answer of a scan by the name of its probe, and what the answers say of the site. Pure.
 
-    ``first``: the answers before anybody was asked again; ``latest``: the last one of each probe.
+    ``first``: the answers before anybody was asked again; ``latest``: the last one of each probe. ``agents``: in the
+    order of their probes.
     """
 
     def __init__(self, first: Mapping[str, ProbeAnswer]) -> None:
         self.first = dict(first)
         self.files = [name for name in FILE_PROBES if name in first]
-        self.latest = dict(first)
-        self.answers = {name: [answer] for name, answer in first.items()}
+        self.agents = [name for name in first if name not in (BROWSER, *FILE_PROBES)]
+        self.latest: dict[str, ProbeAnswer] = {}
+        self.answers: dict[str, list[ProbeAnswer]] = {name: [] for name in first}
+        self._served: set[str] = set()
+        self._away: set[str] = set()
+        for name, answer in first.items():
+            self.add(name, answer)
 
     def add(self, name: str, answer: ProbeAnswer) -> None:
         """Keep one more answer."""
         self.latest[name] = answer
         self.answers[name].append(answer)
-
-    @property
-    def agents(self) -> list[str]:
-        """The agents, in the order of their probes."""
-        return [name for name in self.first if name not in (BROWSER, *FILE_PROBES)]
+        if answer.outcome == SERVED:
+            self._served.add(name)
+        if answer.turned_away:
+            self._away.add(name)
 
     @property
     def silent(self) -> bool:
@@ -213,7 +218,7 @@ class History:
 
     def was_served(self, name: str) -> bool:
         """Return whether ``name`` got the page at least once."""
-        return any(answer.outcome == SERVED for answer in self.answers[name])
+        return name in self._served
 
     @property
     def served(self) -> bool:
@@ -240,11 +245,12 @@ class History:
         Some agents were served and some were not, a client was turned away at one time and served at another, or files
         were turned away as well.
         """
-        files = self.open_files()
-        away = {name for name, answers in self.answers.items() if any(answer.turned_away for answer in answers)}
-        served = {name for name in self.answers if self.was_served(name)}
+        away, served = self._away, self._served
         mixed = not away.isdisjoint(self.agents) and not served.isdisjoint(self.agents)
-        return mixed or not away.isdisjoint(served) or len(files) > len(self.hidden_well_known(files))
+        if mixed or not away.isdisjoint(served):
+            return True
+        files = self.open_files()
+        return len(files) > len(self.hidden_well_known(files))
 
     @property
     def all_limited(self) -> bool:
