@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import ssl
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -17,9 +17,12 @@ import trustme
 
 from aui_tui.model import codec
 from aui_tui.model.times import stamp
+from aui_tui.scan.policy import ConnectTo, ScanPolicy
+from aui_tui.service.publication import Publication
 from tests.cards import RICH_OPEN, WALLED
 from tests.cli.runner import aui
 from tests.loopback import QuietHandler, listening
+from tests.service.serving import Running, serving
 from tests.service.test_serve import Served, served
 
 PLACES = ("first", "second", "third", "fourth")
@@ -66,16 +69,17 @@ def rules(home: Path) -> Iterator[tuple[str, ...]]:
         )
 
 
-@pytest.fixture
-def trusting(home: Path, tmp_path: Path) -> Path:
-    """A folder of the program that holds nothing but the certificate."""
-    shutil.copy(home / "ca.pem", tmp_path)
-    return tmp_path
-
-
 @pytest.fixture(scope="module")
 def running(home: Path, rules: tuple[str, ...]) -> Iterator[Served]:
     with served(home, *rules, env=TRUST) as running:
+        yield running
+
+
+@contextmanager
+def published(home: Path, folder: Path, rules: tuple[str, ...]) -> Iterator[Running]:
+    """Serve an index of its own, empty at first, in this process."""
+    access = ScanPolicy(connect_to=tuple(map(ConnectTo.parse, rules[1::2])), cafile=str(home / "ca.pem"))
+    with serving(Publication(folder, access=access)) as running:
         yield running
 
 
@@ -118,13 +122,15 @@ def test_a_visitor_lists_no_host_by_the_page_of_another_port(running: Served) ->
     assert host in listed(running)
 
 
-def test_an_owners_look_at_staging_is_not_the_card_of_the_shop(trusting: Path, rules: tuple[str, ...]) -> None:
+def test_an_owners_look_at_staging_is_not_the_card_of_the_shop(
+    home: Path, tmp_path: Path, rules: tuple[str, ...]
+) -> None:
     host = shop_at("first")
-    with served(trusting, *rules, env=TRUST) as running:
-        asked(running, host)
-    done = aui(trusting, "scan", f"http://{host}", *rules, "--json", "-q")
+    with published(home, tmp_path / "data", rules) as running:
+        assert running.get(f"/api/scan?url={host}").json()["human_title"] == "The shop"
+    done = aui(tmp_path, "scan", f"http://{host}", *rules, "--json", "-q")
     assert json.loads(done.out)["human_title"] == "Default page"
-    assert json.loads(aui(trusting, "site", host, "--json").out)["human_title"] == "The shop"
+    assert json.loads(aui(tmp_path, "site", host, "--json").out)["human_title"] == "The shop"
 
 
 def test_a_record_from_the_future_is_refused_on_import(tmp_path: Path) -> None:
@@ -144,24 +150,22 @@ def test_a_record_from_the_future_is_refused_on_import(tmp_path: Path) -> None:
 
 def test_head_starts_no_scan_and_answers_from_what_is_kept(home: Path, tmp_path: Path, rules: tuple[str, ...]) -> None:
     host = shop_at("first")
-    (tmp_path / "ca.pem").write_bytes((home / "ca.pem").read_bytes())
-    with served(tmp_path, *rules, env=TRUST) as running:
-        address = f"{running.url}/api/scan?url={host}"
+    with published(home, tmp_path, rules) as running:
+        path, plain = f"/api/scan?url={host}", {"headers": {"Accept-Encoding": "identity"}}
+
+        def head(extra: str = "") -> tuple[int, str]:
+            answer = running.request("HEAD", path + extra, **plain)
+            return answer.status_code, answer.headers.get("content-length", "") if answer.status_code == 200 else ""
+
         for _ in range(12):
-            assert _head(address) == (404, "")
-        assert _head(address + "&force=true") == (404, "")
+            assert head() == (404, "")
+        assert head("&force=true") == (404, "")
         assert running.get("/api/index.json").json()["ranked"] == []
-        got = running.get(f"/api/scan?url={host}", headers={"Accept-Encoding": "identity"})
+        got = running.get(path, **plain)
         assert got.headers["ratelimit"].startswith('"scan";r=9;')
         for extra in ("", "&force=true"):
-            assert _head(address + extra) == (200, got.headers["content-length"])
-        assert running.get(f"/api/scan?url={host}").headers["ratelimit"].startswith('"scan";r=9;')
-
-
-def _head(address: str) -> tuple[int, str]:
-
-    answer = httpx.head(address, trust_env=False, verify=False, timeout=60, headers={"Accept-Encoding": "identity"})
-    return answer.status_code, answer.headers.get("content-length", "") if answer.status_code == 200 else ""
+            assert head(extra) == (200, got.headers["content-length"])
+        assert running.get(path).headers["ratelimit"].startswith('"scan";r=9;')
 
 
 PAGES: dict[str, Callable[[int], str]] = {
