@@ -17,7 +17,8 @@ from tests.cli.runner import Result, command, environment, here
 from tests.faults.site import Asked, Site, good
 from tests.faults.test_declared import PATH, REFUSAL, everything, serving, turning_away
 
-CARD = json.loads(files("aui_tui.model").joinpath("schemas/card.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads(files("aui_tui.model").joinpath("schemas/card.schema.json").read_text(encoding="utf-8"))
+CARD = jsonschema.Draft202012Validator(SCHEMA)
 
 
 ASK = {"AUI_TUI_DECLARED": "1"}
@@ -50,7 +51,7 @@ async def test_a_site_that_declares_and_turns_an_agent_away(tmp_path: Path) -> N
     found = second.pop("declared")
     assert first == second == json.loads(without.out)
     assert {entry["key"]: entry.get("agent", "") for entry in found["entries"]}["a2a"] == "refused"
-    jsonschema.validate(second | {"declared": found}, CARD)
+    CARD.validate(second | {"declared": found})
     assert "declared" not in listed.out.splitlines()[0]
 
 

@@ -13,7 +13,8 @@ import pytest
 from tests.cli.runner import Result, here
 from tests.faults.site import PAGE, Asked, Site, answer, good
 
-CARD = json.loads(files("aui_tui.model").joinpath("schemas/card.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads(files("aui_tui.model").joinpath("schemas/card.schema.json").read_text(encoding="utf-8"))
+CARD = jsonschema.Draft202012Validator(SCHEMA)
 PRODUCT = "/product/1?size=m"
 AGENTS = ("ChatGPT-User", "Claude-User", "Google-Agent", "Perplexity-User")
 
@@ -51,7 +52,7 @@ async def test_a_page_that_is_closed_to_agents_is_shown_and_not_scored(tmp_path:
         assert len(site.asked) > requests
     assert [one.code for one in (plain, found, cached, slots, text, gate)] == [0, 0, 0, 0, 0, 1]
     card, before = json.loads(found.out), json.loads(plain.out)
-    jsonschema.validate(card, CARD)
+    CARD.validate(card)
     assert "pages" not in before
     assert (card["score"], card["stance"], card["matrix"]) == (before["score"], before["stance"], before["matrix"])
     assert card["pages"] == json.loads(cached.out)["pages"]

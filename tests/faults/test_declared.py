@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-import jsonschema
 import msgspec
 import pytest
 
@@ -30,8 +29,7 @@ from aui_tui.scan.declared import MAX_REQUESTS, look
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.scan.scan import observe
-from aui_tui.validate import schema
-from tests.faults.lab import check_clean, responsive, settled
+from tests.faults.lab import CARD, check_clean, responsive, settled
 from tests.faults.site import GOOD, PAGE, QUICK, Asked, Behaviour, Site, answer, good
 
 JSON = "application/json"
@@ -199,7 +197,7 @@ async def test_a_site_that_declares_everything(parser: ParserProcess) -> None:
     assert json.loads(encode_card(card, "slots"))["declared"]["agent"] == "agent_01"
     foreign = encode_card(card).replace(b'"declared":{', b'"declared":{"of":"another index"},"other":{', 1)
     assert decode_card(foreign) == msgspec.structs.replace(card, declared=msgspec.UNSET, ledger=msgspec.UNSET)
-    jsonschema.validate(json.loads(encode_card(card)), schema("card"))
+    CARD.validate(json.loads(encode_card(card)))
     kept = Recording(observations=msgspec.structs.replace(seen, declared=declared))
     assert decode_recording(encode_recording(kept)) == kept
 
@@ -574,7 +572,7 @@ async def test_the_server_of_an_mcp_card_is_greeted(
     card, plain = with_card(seen, declared), grade_card(seen)
     assert (card.score, card.pillars) == (plain.score, plain.pillars)
     assert [bool(said) and said in line.text for line in card.evidence].count(True) == int(broken)
-    jsonschema.validate(json.loads(encode_card(card)), schema("card"))
+    CARD.validate(json.loads(encode_card(card)))
 
 
 async def test_what_a_document_promises_and_lacks_is_said(parser: ParserProcess) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import stat
 import threading
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,13 +21,22 @@ from tests.index.scans import DAY, scan
 HOSTS = [f"host{number}.example" for number in range(120)]
 
 
-@pytest.fixture
-def store(store: Store) -> Store:
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """An index of hosts, some scanned twice, and two cards without observations."""
-    store.put_many(scan(host) for host in HOSTS)
-    store.put_many(scan(host, NOW - DAY) for host in HOSTS[:50])
-    store.put_many((card, None) for card in SAMPLES)
-    return store
+    path = tmp_path_factory.mktemp("filled") / "index.db"
+    with closing(Store(path)) as store:
+        store.put_many(scan(host) for host in HOSTS)
+        store.put_many(scan(host, NOW - DAY) for host in HOSTS[:50])
+        store.put_many((card, None) for card in SAMPLES)
+    return path.read_bytes()
+
+
+@pytest.fixture
+def store(filled: bytes, tmp_path: Path) -> Iterator[Store]:
+    (tmp_path / "index.db").write_bytes(filled)
+    with closing(Store(tmp_path / "index.db")) as opened:
+        yield opened
 
 
 def listed(store: Store, line: str = "") -> set[str]:
