@@ -169,6 +169,7 @@ def test_a_list_is_saved_with_two_keys_and_a_name_and_comes_back_with_two(home: 
         assert back.pressed == 2
 
 
+@pytest.mark.ci
 def test_an_access_log_is_read_from_the_card_and_its_figures_stand_in_pane_7(home: Path, tmp_path: Path) -> None:
     log = tmp_path / "access.log"
     truth = plant(log, 3000)

@@ -7,9 +7,14 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
+from unittest.mock import patch
 
+from rich.console import RenderableType
+from textual._compositor import Compositor
+from textual._context import visible_screen_stack
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.strip import Strip
 
 from aui_tui.model.query import Query
 from aui_tui.service.protocol import Service
@@ -26,6 +31,27 @@ LOOKS = 3
 APART = 0.015
 """Seconds between two looks: three take longer than a screen waits for the rows that a key asks for."""
 _GOING = time.time
+_DRAW = Compositor.render_update
+
+
+class Draws:
+    """How often a screen was to be drawn."""
+
+    count = 0
+
+
+def drawn_when_looked_at(
+    compositor: Compositor,
+    full: bool = False,
+    screen_stack: list[Screen[Any]] | None = None,
+    simplify: bool = False,
+) -> RenderableType | None:
+    """Draw a picture, and nothing for a terminal that is not there: a half of the work."""
+    if full:
+        return _DRAW(compositor, full, screen_stack, simplify)
+    Draws.count += 1
+    compositor._dirty_regions.clear()
+    return None
 
 
 @asynccontextmanager
@@ -48,10 +74,11 @@ async def stage(
         query=query,
     )
     app.animation_level = "none"
-    async with app.run_test(size=size, notifications=True) as pilot:
-        await until(lambda: app.quota is not None)
-        await settle(pilot)
-        yield pilot
+    with patch.object(Compositor, "render_update", drawn_when_looked_at):
+        async with app.run_test(size=size, notifications=True) as pilot:
+            await until(lambda: app.quota is not None)
+            await settle(pilot)
+            yield pilot
 
 
 async def until(condition: Callable[[], bool], seen: Callable[[], str] = lambda: "it did not happen") -> None:
@@ -80,13 +107,18 @@ async def settle(pilot: Pilot[int]) -> None:
     """Wait until every key has acted, every answer that was asked for is on the screen, and nothing is to be drawn."""
     end = time.monotonic() + PATIENCE
     shown: list[str] = []
+    text, of = "", (-1, pilot.app.screen)
     while len(shown) < LOOKS:
         assert time.monotonic() < end, "the screen does not come to rest"
         await pilot.pause(APART)
         if await work_ended(pilot, without="scan"):
             shown.clear()
             continue
-        text = text_of(pilot) if at_rest(pilot.app) and not to_draw(pilot.app.screen) else ""
+        if not at_rest(pilot.app) or to_draw(pilot.app.screen):
+            shown.clear()
+            continue
+        if not text.strip() or of != (Draws.count, pilot.app.screen):
+            text, of = text_of(pilot), (Draws.count, pilot.app.screen)
         if not text.strip() or (shown and shown[-1] != text):
             shown.clear()
         if text.strip():
@@ -113,11 +145,15 @@ async def shows(pilot: Pilot[int], *words: str) -> None:
 
 def text_of(pilot: Pilot[int]) -> str:
     """Return the screen as the compositor draws it, one line per row, without trailing blanks."""
+    return "".join("".join(segment.text for segment in strip).rstrip() + "\n" for strip in strips_of(pilot))
+
+
+def strips_of(pilot: Pilot[int]) -> list[Strip]:
+    """Return the rows of the screen as the compositor draws them, with what stands behind a window."""
     compositor = pilot.app.screen._compositor
-    height = pilot.app.size.height
+    visible_screen_stack.set(pilot.app._background_screens)
     strips = compositor.render_strips() if hasattr(compositor, "render_strips") else []
-    lines = ["".join(segment.text for segment in strip).rstrip() for strip in strips[:height]]
-    return "\n".join(lines) + "\n"
+    return strips[: pilot.app.size.height]
 
 
 async def press(pilot: Pilot[int], *keys: str) -> None:

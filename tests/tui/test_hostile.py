@@ -15,7 +15,7 @@ from aui_tui.tui.app import AuiApp
 
 from .cards import make_card, stamp
 from .service import CardService
-from .stage import press, settle, stage, text_of
+from .stage import press, settle, stage, strips_of, text_of
 
 PAYLOADS = (
     "[red]RED[/red]",
@@ -68,7 +68,7 @@ def holds(pilot: Pilot[int]) -> str:
     text = text_of(pilot)
     found = set(text) - {"\n"} & FORBIDDEN
     assert not (set(text) - {"\n"}) & FORBIDDEN, sorted(map(ord, found))
-    for style in {s.style for strip in pilot.app.screen._compositor.render_strips() for s in strip if s.style}:
+    for style in {s.style for strip in strips_of(pilot) for s in strip if s.style}:
         meta = style.meta
         assert "quit" not in meta.get("@click", ""), "what a site says is no action"
         assert not style.link

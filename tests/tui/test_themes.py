@@ -18,7 +18,7 @@ from aui_tui.tui.context import Context
 from tests.cli.runner import ROOT
 
 from .service import CardService
-from .stage import settle, stage, text_of, until
+from .stage import settle, stage, strips_of, text_of, until
 
 LOADED = themes.load((themes.packaged(),))
 THEMES = sorted(path.stem for path in themes.packaged().glob("*.toml"))
@@ -199,7 +199,7 @@ async def test_every_text_on_the_screen_has_a_contrast_of_4_5(name: str) -> None
                 await settle(pilot)
             screen = pilot.app.screen
             region = screen.region if part.endswith("Screen") else screen.query_one(part).region
-            strips = screen._compositor.render_strips()[region.y : region.bottom]
+            strips = strips_of(pilot)[region.y : region.bottom]
             for segment in (each for strip in strips for each in strip.crop(region.x, region.right)):
                 style = segment.style
                 if style and style.color and style.bgcolor and any(char.isalnum() for char in segment.text):
