@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from array import array
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain
 from types import MappingProxyType
 from typing import Final
@@ -19,47 +21,109 @@ from aui_tui.model.listing import Facets, Row
 from aui_tui.model.query import Query
 from aui_tui.model.surfaces import SLUGS
 from aui_tui.model.terms import Term, all_of
-from aui_tui.model.vocabulary import CATEGORIES, FATES, STANCES
+from aui_tui.model.vocabulary import CATEGORIES, FATES, NO_GRADE, STANCES
 from aui_tui.text import clean
 
 Reader = Callable[[], sqlite3.Connection]
 BEST_FIRST: Final = ("in", "part", "told no", "refused", "challenged")
 """The words that say something; the others stand last in either direction."""
+TALLIED: Final = frozenset({"stance", "category", "score"})
+"""The fields of the query line that the table ``tally`` answers."""
 FUTURE_MS: Final = 300_000
 """A scan from further ahead, of a clock that was wrong, is never the newest."""
-KEYS: Final = MappingProxyType(
-    {
-        "rank": "",
-        "score": "",
-        "change": "-change",
-        "age": f"-iif(at > now_ms() + {FUTURE_MS}, 0, at)",
-        "name": "folded",
-        "grade": "substr(grade, 1, 1)",
-        "category": f"CASE WHEN category IN ({', '.join(map(repr, CATEGORIES))}) THEN category ELSE '~' END",
-    }
-)
-"""What a list is ordered by, the smallest first, where it is not the column itself; empty for the order by score."""
 
 
-def order_of(query: Query) -> str:
-    """Return the ORDER BY expression of ``query``.
+class Band(msgspec.Struct, frozen=True):
+    """Hosts that stand together in a list: which ones, and whether an index other than that of the list orders them."""
 
-    Natural directions: ``rank`` and ``score`` highest score first; ``change`` greatest gain first; ``grade`` A first;
-    ``stance`` Open first; ``host``, ``name`` and ``category`` alphabetical (names without regard to case); ``age``
-    newest first; a matrix column best verdict first. Ties: higher score, then host. ``descending`` is the exact
-    reverse, but rows without a change, or of whose verdict nothing is known, stay last.
+    hosts: Term
+    other_index: bool = False
+
+
+class Order(msgspec.Struct, frozen=True):
+    """An order of hosts: ``bands`` of them, one after another, and the ``keys`` that order each of them.
+
+    ``lead``: the keys that tell the bands apart. ``stays``: the last band stays there when the order is turned round.
     """
-    key = KEYS.get(query.sort, query.sort)
-    if query.sort.startswith("matrix."):
-        places = " ".join(f"WHEN '{FATES[word]}' THEN {place}" for place, word in enumerate(BEST_FIRST))
-        key = f"CASE substr(words, {1 + SLUGS.index(query.sort.removeprefix('matrix.'))}, 1) {places} END"
-    keys = [*([key] if key else []), *([] if key == "host" else ["score DESC", "host"])]
-    if query.descending:
-        keys = [
-            expression.removesuffix(" DESC") if expression.endswith(" DESC") else f"{expression} DESC"
-            for expression in keys
-        ]
-    return (f"{key} IS NULL, " if key else "") + ", ".join(keys)
+
+    keys: tuple[str, ...] = ("score DESC", "host")
+    bands: tuple[Band, ...] = (Band(all_of(())),)
+    lead: tuple[str, ...] = ()
+    stays: bool = False
+
+    @property
+    def whole(self) -> str:
+        """The ORDER BY expression of all bands together."""
+        return ", ".join((*self.lead, *self.keys))
+
+    def turned(self) -> Order:
+        """Return the order turned round."""
+        end = len(self.bands) - self.stays
+        return Order(
+            keys=tuple(map(_turned, self.keys)),
+            bands=(*self.bands[:end][::-1], *self.bands[end:]),
+            lead=(*self.lead[: self.stays], *map(_turned, self.lead[self.stays :])),
+            stays=self.stays,
+        )
+
+
+def _turned(key: str) -> str:
+    return key.removesuffix(" DESC") if key.endswith(" DESC") else f"{key} DESC"
+
+
+def _by_value(expression: str, values: Sequence[str], *, stays: bool = False) -> Order:
+    """Return the order by ``values`` of an SQL expression; hosts with none of them are the last band."""
+    fields = frozenset({expression}) & TALLIED
+    literals = [f"'{value}'" for value in values]
+    bands = [Band(Term(f"{expression} = {value}", fields=fields)) for value in literals]
+    others = Band(Term(f"{expression} NOT IN ({', '.join(literals)})", fields=fields))
+    places = " ".join(f"WHEN {value} THEN {place}" for place, value in enumerate(literals))
+    case = f"CASE {expression} {places} END"
+    return Order(bands=(*bands, others), lead=(f"{case} IS NULL", case), stays=stays)
+
+
+THIN: Final = f"grade = '{NO_GRADE}' AND ranked = 1"
+"""The condition of a host without a grade, as its index has it."""
+PAST: Final = f"at <= now_ms() + {FUTURE_MS}"
+"""The condition of a scan that is not of a clock that was wrong."""
+
+
+@cache
+def order_of(sort: str) -> Order:
+    """Return the natural order by ``sort``, one of SORTS or ``matrix.<slug>``.
+
+    ``rank`` and ``score`` highest score first; ``change`` greatest gain first; ``grade`` A first, by its score, hosts
+    without one last; ``stance`` Open first; ``host``, ``name`` and ``category`` alphabetical (names without regard to
+    case); ``age`` newest first; a matrix column best verdict first. Ties: higher score, then host. Turned round it is
+    the exact reverse, but rows without a change, or of whose verdict nothing is known, stay last.
+    """
+    if sort.startswith("matrix."):
+        place = 1 + SLUGS.index(sort.removeprefix("matrix."))
+        return _by_value(f"substr(words, {place}, 1)", [FATES[word] for word in BEST_FIRST], stays=True)
+    match sort:
+        case "change":
+            bands = (Band(Term("change IS NOT NULL"), other_index=True), Band(Term("change IS NULL")))
+            return Order(("change DESC", "score DESC", "host"), bands, lead=("change IS NULL",), stays=True)
+        case "age":
+            ahead = f"at > now_ms() + {FUTURE_MS}"
+            bands = (Band(Term(PAST), other_index=True), Band(Term(ahead), other_index=True))
+            return Order(("at DESC", "score DESC", "host"), bands, lead=(ahead,))
+        case "host":
+            return Order(("host",), (Band(all_of(()), other_index=True),))
+        case "name":
+            return Order(("folded", "score DESC", "host"))
+        case "grade":
+            none = f"grade = '{NO_GRADE}'"
+            lowest, highest = (
+                f"(SELECT {end}(score) FROM site INDEXED BY site_thin WHERE {THIN})" for end in ("min", "max")
+            )
+            without = Term(f"{none} AND score BETWEEN {lowest} AND {highest}")
+            return Order(bands=(Band(Term(f"NOT {none}")), Band(without)), lead=(none,))
+        case "stance":
+            return _by_value("stance", STANCES)
+        case "category":
+            return _by_value("category", sorted(CATEGORIES))
+    return Order()
 
 
 RARE: Final = 3000
@@ -67,8 +131,6 @@ RARE: Final = 3000
 every host."""
 TRIGRAM: Final = 3
 """Shortest text in characters that the index of text can find."""
-TALLIED: Final = frozenset({"stance", "category", "score"})
-"""The fields of the query line that the table ``tally`` answers."""
 NO_FACETS: Final = Facets(stance=dict.fromkeys(STANCES, 0), category=dict.fromkeys(CATEGORIES, 0))
 """What stands behind the filters while it is being counted."""
 FILLED: Final = MappingProxyType(
@@ -105,9 +167,9 @@ def _is_tallied(term: Term) -> bool:
     return bool(term.fields) and term.fields <= TALLIED
 
 
-def _within(db: sqlite3.Connection, query: Query, *, ranked: bool) -> Term:
-    """Return the condition that a score is one that hosts of ``query`` have: hosts with another one are not read."""
-    tallied = (*filters(query), *filter(_is_tallied, query.terms))
+def _within(db: sqlite3.Connection, query: Query, band: Term, *, ranked: bool) -> Term:
+    """Return the condition that a score is one that hosts of ``query`` in ``band`` have: no others are read."""
+    tallied = (*filters(query), *filter(_is_tallied, (*query.terms, band)))
     if not tallied:
         return all_of(())
     where = all_of((Term(f"ranked = {ranked:d} AND hosts > 0"), *tallied))
@@ -115,25 +177,56 @@ def _within(db: sqlite3.Connection, query: Query, *, ranked: bool) -> Term:
     return Term("0") if lowest is None else Term("score BETWEEN ? AND ?", (lowest, highest))
 
 
-def _ordered(db: sqlite3.Connection, query: Query, columns: str, *, ranked: bool, limit: int = 0) -> sqlite3.Cursor:
-    """Return ``columns`` of the ranked or the unreachable hosts of ``query`` in order, of ``limit`` hosts (0: all)."""
+def _order(query: Query) -> Order:
+    """Return the order that ``query`` asks for."""
+    natural = order_of(query.sort)
+    return natural.turned() if query.descending else natural
+
+
+def has_bands(query: Query) -> bool:
+    """Say whether the first hosts of ``query`` may be found without looking at every host."""
+    bands = order_of(query.sort).bands
+    return len(bands) > 1 or bands[0].other_index
+
+
+def _ordered(
+    db: sqlite3.Connection, query: Query, columns: str, *, ranked: bool, banded: bool = False
+) -> Iterator[tuple[str, tuple[str | int, ...]]]:
+    """Yield statements, and their values, that give ``columns`` of the ranked or the unreachable hosts of ``query``.
+
+    One puts all hosts in order. ``banded``: one for each band of the order, if an index gives the hosts in it.
+    """
     table, terms = narrowed(db, query)
-    where = all_of((Term(f"ranked = {ranked:d}"), _within(db, query, ranked=ranked), *filters(query), terms))
-    sql = f"SELECT {columns} FROM {table} WHERE {where.sql} ORDER BY {order_of(query)} LIMIT {limit or -1}"
-    return db.execute(sql, where.values)
+    order = _order(query)
+    bands = [(band, ", ".join(order.keys)) for band in order.bands]
+    if not banded or table != "site":
+        bands = [(Band(all_of(())), order.whole)]
+    for band, keys in bands:
+        within = _within(db, query, band.hosts, ranked=ranked)
+        # the plus sign keeps SQLite from the index of the list, which begins with this column
+        hosts = Term(f"{'+' * band.other_index}ranked = {ranked:d}")
+        where = all_of((hosts, within, *filters(query), terms, band.hosts))
+        yield f"SELECT {columns} FROM {table} WHERE {where.sql} ORDER BY {keys}", where.values
 
 
 def find_hosts(db: sqlite3.Connection, query: Query, *, ranked: bool) -> array[int]:
     """Return the ids of the ranked or the unreachable hosts of ``query`` in order."""
-    return array("q", chain.from_iterable(_ordered(db, query, "id", ranked=ranked)))
+    (statement,) = _ordered(db, query, "id", ranked=ranked)
+    return array("q", chain.from_iterable(db.execute(*statement)))
 
 
-def find_first(db: sqlite3.Connection, query: Query, found: array[int], *, ranked: bool, limit: int) -> None:
+def find_first(
+    db: sqlite3.Connection, query: Query, found: array[int], *, ranked: bool, limit: int, banded: bool = False
+) -> None:
     """Append the ids of the first ``limit`` hosts to ``found``, each as it is found.
 
-    Where SQLite is interrupted, ``found`` has those that come first in the list.
+    ``banded``: by indexes that have hosts in this order, which takes long for hosts that are far between; else by
+    looking at every host. Where SQLite is interrupted, ``found`` has those that come first in the list.
     """
-    found.extend(chain.from_iterable(_ordered(db, query, "id", ranked=ranked, limit=limit)))
+    for sql, values in _ordered(db, query, "id", ranked=ranked, banded=banded):
+        found.extend(chain.from_iterable(db.execute(f"{sql} LIMIT {limit - len(found)}", values)))
+        if len(found) == limit:
+            return
 
 
 def find_and_count(db: sqlite3.Connection, query: Query) -> tuple[array[int], Facets]:
@@ -141,7 +234,8 @@ def find_and_count(db: sqlite3.Connection, query: Query) -> tuple[array[int], Fa
     if filters(query) or all(map(_is_tallied, query.terms)):
         return find_hosts(db, query, ranked=True), facets(db, query)
     ids, kinds = array("q"), Counter[tuple[str, str]]()
-    for identity, category, stance in _ordered(db, query, "id, category, stance", ranked=True):
+    (statement,) = _ordered(db, query, "id, category, stance", ranked=True)
+    for identity, category, stance in db.execute(*statement):
         ids.append(identity)
         kinds[category, stance] += 1
     return ids, _facets(query, kinds)
@@ -183,21 +277,33 @@ def unused(db: sqlite3.Connection, columns: Iterable[str], ids: Sequence[int] | 
 
 
 class IdWindow:
-    """The hosts with the given ids, in their order. Rows of hosts that have gone since are left out."""
+    """The hosts with the given ids, in the order of ``query``. Rows of hosts that have gone since are left out."""
 
-    def __init__(self, reader: Reader, ids: Sequence[int], ranks: Sequence[int]) -> None:
+    def __init__(self, reader: Reader, ids: Sequence[int], ranks: Sequence[int], query: Query) -> None:
         self._reader = reader
         self._ids = ids
         self._ranks = ranks
+        self._query = query
 
     def __len__(self) -> int:
         return len(self._ids)
 
     def find(self, host: str) -> int:
         """Return the place of ``host``, -1 where it is absent."""
-        row = self._reader().execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
+        db = self._reader()
+        row = db.execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
+        if row is None:
+            return -1
+        sql = f"SELECT id FROM site WHERE id IN (?, ?) ORDER BY {_order(self._query).whole} LIMIT 1"
+
+        def reached(place: int) -> bool:
+            return bool(db.execute(sql, (row[0], self._ids[place])).fetchone()[0] == row[0])
+
+        place = bisect_left(range(len(self._ids)), True, key=reached)
+        if place < len(self._ids) and self._ids[place] == row[0]:
+            return place
         try:
-            return self._ids.index(row[0]) if row is not None else -1
+            return self._ids.index(row[0])  # hosts have changed since the list was read
         except ValueError:
             return -1
 

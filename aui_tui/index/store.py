@@ -19,15 +19,17 @@ from aui_tui.errors import NeverScanned, NoCard, RecordError
 from aui_tui.index.database import Database, code_of
 from aui_tui.index.lists import (
     FILLED,
-    FUTURE_MS,
     NO_FACETS,
+    PAST,
     RARE,
+    THIN,
     IdWindow,
     facets_of,
     filters,
     find_and_count,
     find_first,
     find_hosts,
+    has_bands,
     read_rows,
     unused,
 )
@@ -80,7 +82,6 @@ KEEP: Final = (
 )
 BLOBS: Final = "CAST(card AS BLOB), CAST(observations AS BLOB)"
 COUNT: Final = "UPDATE meta SET changes = changes + 1, at = now_ms()"
-PAST: Final = f"at <= now_ms() + {FUTURE_MS}"
 
 
 class Recent(msgspec.Struct, frozen=True):
@@ -359,28 +360,34 @@ class Store:
         """
         end = time.monotonic() + SOON
         found: array[int] = array("q")
+        banded = False
 
         def enough() -> bool:
-            return len(found) > 0 and time.monotonic() > end
+            return (banded or len(found) > 0) and time.monotonic() > end
 
         with self.database.reading(lambda: enough() or (stop is not None and stop())) as db:
-            sql = "SELECT (SELECT total(hosts) FROM tally), revision = ? AND NOT ungraded FROM meta"
-            hosts, graded = db.execute(sql, (REVISION,)).fetchone()
-            if graded and hosts < LONG:
+            sql = "SELECT revision = ? AND NOT ungraded FROM meta"
+            graded = db.execute(sql, (REVISION,)).fetchone()[0]
+            hosts = Counter(dict(db.execute("SELECT ranked, total(hosts) FROM tally GROUP BY ranked").fetchall()))
+            if graded and hosts.total() < LONG:
                 return self._whole(db, query)
             whole = graded and not filters(query)
             lists = []
             for ranked in (True, False):
                 found = array("q")
                 lists.append(found)
-                try:
-                    find_first(db, query, found, ranked=ranked, limit=FIRST)
-                except sqlite3.OperationalError as error:
-                    if code_of(error) != sqlite3.SQLITE_INTERRUPT or not enough():
-                        raise
-                    whole = False
+                for banded in (True, False) if has_bands(query) and hosts[ranked] >= LONG else (False,):
+                    try:
+                        find_first(db, query, found, ranked=ranked, limit=FIRST, banded=banded)
+                        break
+                    except sqlite3.OperationalError as error:
+                        if code_of(error) != sqlite3.SQLITE_INTERRUPT or not enough():
+                            raise
+                        if found:
+                            whole = False
+                            break
                 whole = whole and len(found) < FIRST
-            found = array("q")  # what follows is read to its end
+            found, banded = array("q"), False  # what follows is read to its end
             if not whole:
                 return self._view(db, query, lists)
             return self._view(db, query, lists, facets_of(db, lists[0]), unused(db, FILLED, lists[0]))
@@ -400,7 +407,7 @@ class Store:
     ) -> IndexView:
         """Return the answer with the ids of its lists, their first ones alone while nothing is ``counted``."""
         ranks = _ranks(db)
-        ranked, unreachable = (IdWindow(self.database.reader, ids, ranks) for ids in lists)
+        ranked, unreachable = (IdWindow(self.database.reader, ids, ranks, query) for ids in lists)
         sql = f"SELECT max(at) FROM site WHERE typeof(at) = 'integer' AND {PAST}"
         newest: int | None = db.execute(sql).fetchone()[0]
         return IndexView(
@@ -456,7 +463,7 @@ def _ranks(db: sqlite3.Connection) -> list[int]:
     """Return, for each score from 0 to 100, the competition rank of a graded host with it in the whole list."""
     hosts = Counter(dict(db.execute("SELECT score, sum(hosts) FROM tally WHERE ranked GROUP BY score").fetchall()))
     # without statistics SQLite takes the index of the list instead, and goes through all of it
-    thin = "SELECT score, count(*) FROM site INDEXED BY site_thin WHERE grade = '–' AND ranked = 1 GROUP BY score"
+    thin = f"SELECT score, count(*) FROM site INDEXED BY site_thin WHERE {THIN} GROUP BY score"
     hosts.subtract(dict(db.execute(thin).fetchall()))
     above = list(accumulate((hosts.get(score, 0) for score in range(100, -1, -1)), initial=0))
     return [1 + above[100 - score] for score in range(101)]

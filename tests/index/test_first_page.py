@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import count, cycle
 from pathlib import Path
+from typing import cast
 
 import msgspec
 import pytest
@@ -15,6 +16,7 @@ from aui_tui.index import database, lists
 from aui_tui.index import store as store_module
 from aui_tui.index.store import Store
 from aui_tui.model.query import SORTS, Query
+from aui_tui.model.times import stamp
 from tests.benchmarks import store as benchmark
 from tests.benchmarks.samples import scans
 
@@ -110,6 +112,73 @@ def test_the_first_rows_of_a_long_list_come_as_soon_as_those_of_a_short_one(
         benchmark.fill(long, 2000)
         for line in ("", "s", "score:<50"):
             assert steps(long, line) < 1.3 * steps(short, line)
+
+
+@pytest.mark.ci
+def test_the_first_rows_of_an_order_come_without_a_look_at_every_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_module, "LONG", 100)
+    monkeypatch.setattr(database, "STEPS", 1)
+    monkeypatch.setattr(store_module, "SOON", 60.0)
+    monkeypatch.setattr(benchmark, "TEMPLATES", 50)
+    with closing(Store(tmp_path / "index.db")) as store:
+        benchmark.fill(store, 6000)
+
+        def steps(sort: str, line: str = "") -> int:
+            done = count()
+            for turned in (False, True):
+                query = Query.of(sort=sort, descending=turned, line=line)
+                first = store.first_page(query, lambda: next(done) < 0)
+                assert list(first.ranked[:]) == list(store.index(query).ranked[: store_module.FIRST])
+            return next(done)
+
+        every_host = steps("name")
+        for sort in ("grade", "stance", "host", "category", "age", "matrix.claude"):
+            assert steps(sort) < every_host / 3
+            assert steps(sort, "o") < every_host / 3
+        monkeypatch.setattr(store_module, "SOON", 0.0)
+        assert steps("category", "tasks:yes") > every_host / 3  # what an index does not give in time is put in order
+
+
+class CountedIds:
+    """The ids of hosts, each look at one of them counted."""
+
+    def __init__(self, ids: Sequence[int]) -> None:
+        self.ids, self.looks = ids, 0
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, place: int) -> int:
+        self.looks += 1
+        return self.ids[place]
+
+
+def test_the_place_of_a_host_is_found_without_a_look_at_every_host(store: Store) -> None:
+    for sort, turned in ((sort, turned) for sort in (*SORTS, "matrix.claude") for turned in (False, True)):
+        query = Query.of(sort=sort, descending=turned)
+        with store.database.reading() as db:
+            ids = CountedIds(lists.find_hosts(db, query, ranked=True))
+        window = lists.IdWindow(store.database.reader, cast("Sequence[int]", ids), [0] * 101, query)
+        listed = store.index(query).ranked
+        for place in range(0, len(ids), 37):
+            assert window.find(listed[place : place + 1][0].summary.host) == place
+        assert ids.looks < 12 * (len(ids) / 37 + 1)
+        assert window.find("nobody.example") == -1
+
+
+def test_a_host_that_has_moved_since_is_found_where_the_list_has_it(tmp_path: Path) -> None:
+    with closing(Store(tmp_path / "index.db")) as store:
+        store.put_many(scans(30))
+        view = store.index(Query())
+        hosts = [row.summary.host for row in view.ranked[:]]
+        card = store.get(hosts[3]).card
+        store.put(msgspec.structs.replace(card, score=0, scanned_at=stamp(benchmark.START + 60)))
+        store.forget(hosts[20])
+        assert [view.ranked.find(host) for host in hosts] == [
+            place if place != 20 else -1 for place in range(len(hosts))
+        ]
 
 
 def test_an_answer_that_nobody_waits_for_is_given_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
