@@ -70,7 +70,10 @@ class Service(ABC):
         """Return the ranked and unreachable rows of ``query`` (4.1)."""
 
     async def first_page(self, query: Query) -> IndexView | None:
-        """Return the first rows of ``query`` alone, marked ``counting``, or all; None where ``index`` is as quick."""
+        """Return the first rows of ``query`` alone, marked ``counting``, or all; None where ``index`` is as quick.
+
+        A list without rows has none.
+        """
         return None
 
     @abstractmethod

@@ -246,11 +246,14 @@ async def test_an_old_copy_of_a_list_and_of_a_card_says_so(size: tuple[int, int]
 
 
 class LongIndex(CardService):
-    """Gives the first rows at once, and the rest when ``counted`` is set."""
+    """Gives the first rows when ``found`` is set, if it is there, and the rest when ``counted`` is."""
 
+    found: asyncio.Event | None = None
     counted: asyncio.Event | None = None
 
     async def first_page(self, query: Query) -> IndexView | None:
+        if self.found is not None:
+            await self.found.wait()
         view = await super().index(query)
         zero = Facets(stance=dict.fromkeys(STANCES, 0), category=dict.fromkeys(CATEGORIES, 0))
         changed = {"ranked": view.ranked[:20], "unreachable": view.unreachable[:20], "facets": zero}
@@ -287,13 +290,16 @@ async def test_a_search_that_takes_long_says_so_and_an_order_begins_with_its_fir
     service = LongIndex.of(60)
     async with stage(service, (140, 40)) as pilot:
         await press(pilot, "slash")
-        service.counted = asyncio.Event()
+        service.found, service.counted = asyncio.Event(), asyncio.Event()
         index_of(pilot).line.value = "zq"
         await shows(pilot, "AUI  searching …")
         assert len(index_of(pilot).table) > 0
+        service.found.set()
+        await shows(pilot, "No host")  # before the counts
+        assert "AUI  … of " in text_of(pilot)
         service.counted.set()
-        await shows(pilot, "No host")
-        assert "searching" not in text_of(pilot)
+        await shows(pilot, "AUI  0 of ")
+        assert "No host" in text_of(pilot)
         index_of(pilot).line.value = "o"
         await press(pilot, "enter")
         service.counted.clear()

@@ -209,15 +209,14 @@ class IndexScreen(DashboardScreen[None]):
         service = self.context.service
         view, problem = (None, "") if host else await attempt(service.first_page(query))
         await self._ready.wait()
-        complete = view is not None and not view.counting
-        paged = view is not None and not complete and bool(len(replace(self.state, view=view).window or ()))
-        if view is not None and paged:
+        paged = view is not None and view.counting
+        if view is not None and view.counting:
             drawn = asyncio.Event()
             self._listed(view, "")
             self.table.call_later(frame.close)
             self.call_after_refresh(drawn.set)
             await drawn.wait()
-        if not complete:
+        if view is None or view.counting:
             view, problem = await attempt(service.index(query))
         self.table.call_later(frame.close)
         if view is None:
