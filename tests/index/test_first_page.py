@@ -56,6 +56,7 @@ def test_the_first_page_has_the_first_rows_of_the_list(
     store: Store, monkeypatch: pytest.MonkeyPatch, turned: bool
 ) -> None:
     monkeypatch.setattr(store_module, "LONG", 1)
+    monkeypatch.setattr(store_module, "SOON", 60.0)
     monkeypatch.setattr(lists, "RARE", 1)
     for query, sort in zip(queries(), cycle((*SORTS, "matrix.claude"))):
         asked = msgspec.structs.replace(query, sort=sort, descending=turned)
@@ -97,6 +98,7 @@ def test_the_first_rows_of_a_long_list_come_as_soon_as_those_of_a_short_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_module, "LONG", 1)
+    monkeypatch.setattr(store_module, "SOON", 60.0)
     monkeypatch.setattr(lists, "RARE", 1)
     monkeypatch.setattr(database, "STEPS", 1)
     monkeypatch.setattr(benchmark, "TEMPLATES", 50)
