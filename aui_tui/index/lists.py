@@ -20,7 +20,7 @@ from aui_tui.model.decoding import from_json, to_json
 from aui_tui.model.listing import Facets, Row
 from aui_tui.model.query import Query
 from aui_tui.model.surfaces import SLUGS
-from aui_tui.model.terms import Term, all_of
+from aui_tui.model.terms import Term, all_of, opposite
 from aui_tui.model.vocabulary import CATEGORIES, FATES, NO_GRADE, STANCES
 from aui_tui.text import clean
 
@@ -40,6 +40,9 @@ class Band(msgspec.Struct, frozen=True):
     other_index: bool = False
 
 
+EVERY_HOST: Final = Band(all_of(()))
+
+
 class Order(msgspec.Struct, frozen=True):
     """An order of hosts: ``bands`` of them, one after another, and the ``keys`` that order each of them.
 
@@ -47,7 +50,7 @@ class Order(msgspec.Struct, frozen=True):
     """
 
     keys: tuple[str, ...] = ("score DESC", "host")
-    bands: tuple[Band, ...] = (Band(all_of(())),)
+    bands: tuple[Band, ...] = (EVERY_HOST,)
     lead: tuple[str, ...] = ()
     stays: bool = False
 
@@ -55,6 +58,19 @@ class Order(msgspec.Struct, frozen=True):
     def whole(self) -> str:
         """The ORDER BY expression of all bands together."""
         return ", ".join((*self.lead, *self.keys))
+
+    @property
+    def each(self) -> tuple[tuple[Band, str], ...]:
+        """Each band with its ORDER BY expression."""
+        return tuple((band, ", ".join(self.keys)) for band in self.bands)
+
+    @property
+    def at_once(self) -> tuple[tuple[Band, str], ...]:
+        """All bands as one with what orders it, without the last band where that ``stays``, which is read after it."""
+        if not self.stays:
+            return ((EVERY_HOST, self.whole),)
+        others = Band(opposite(self.bands[-1].hosts)) if len(self.bands) > 2 else self.bands[0]
+        return (others, self.whole), self.each[-1]
 
     def turned(self) -> Order:
         """Return the order turned round."""
@@ -102,7 +118,7 @@ def order_of(sort: str) -> Order:
         return _by_value(f"substr(words, {place}, 1)", [FATES[word] for word in BEST_FIRST], stays=True)
     match sort:
         case "change":
-            bands = (Band(Term("change IS NOT NULL"), other_index=True), Band(Term("change IS NULL")))
+            bands = (Band(Term("change IS NOT NULL")), Band(Term("change IS NULL")))
             return Order(("change DESC", "score DESC", "host"), bands, lead=("change IS NULL",), stays=True)
         case "age":
             ahead = f"at > now_ms() + {FUTURE_MS}"
@@ -127,10 +143,8 @@ def order_of(sort: str) -> Order:
 
 
 RARE: Final = 3000
-"""Fewer hosts than this are taken from the index of text, and looked at one by one; of more it is quicker to look at
-every host."""
-TRIGRAM: Final = 3
-"""Shortest text in characters that the index of text can find."""
+"""Fewer hosts than this are taken from the index that has them, and looked at one by one; of more it is quicker to look
+at every host."""
 NO_FACETS: Final = Facets(stance=dict.fromkeys(STANCES, 0), category=dict.fromkeys(CATEGORIES, 0))
 """What stands behind the filters while it is being counted."""
 FILLED: Final = MappingProxyType(
@@ -152,13 +166,12 @@ def filters(query: Query) -> tuple[Term, ...]:
 
 
 def narrowed(db: sqlite3.Connection, query: Query) -> tuple[str, Term]:
-    """Return the table to ask and the terms of ``query``: by the index of text if a text is in fewer than RARE."""
+    """Return the table to ask and the terms of ``query``: hosts by their ids where an index has fewer than RARE."""
     for term in query.terms:
-        if len(term.text) >= TRIGRAM:
-            phrase = '"' + term.text.replace('"', '""') + '"'  # one FTS5 string: a substring for trigrams
-            matching = "SELECT rowid FROM site_text WHERE site_text MATCH ?"
-            if db.execute(f"SELECT count(*) FROM ({matching} LIMIT {RARE})", (phrase,)).fetchone()[0] < RARE:
-                return "site NOT INDEXED", all_of((Term(f"id IN ({matching})", (phrase,)), *query.terms))
+        if term.among:
+            sql, values = f"SELECT count(*) FROM ({term.among} LIMIT {RARE})", term.among_values
+            if db.execute(sql, values).fetchone()[0] < RARE:
+                return "site NOT INDEXED", all_of((Term(f"id IN ({term.among})", values), *query.terms))
     return "site", all_of(query.terms)
 
 
@@ -184,24 +197,20 @@ def _order(query: Query) -> Order:
 
 
 def has_bands(query: Query) -> bool:
-    """Say whether the first hosts of ``query`` may be found without looking at every host."""
-    bands = order_of(query.sort).bands
-    return len(bands) > 1 or bands[0].other_index
+    """Say whether it may be quicker to read the first hosts of ``query`` band by band than to put all in order."""
+    order = order_of(query.sort)
+    return [band for band, _ in order.each] != [band for band, _ in order.at_once]
 
 
 def _ordered(
-    db: sqlite3.Connection, query: Query, columns: str, *, ranked: bool, banded: bool = False
+    db: sqlite3.Connection, query: Query, columns: str, bands: Iterable[tuple[Band, str]], *, ranked: bool
 ) -> Iterator[tuple[str, tuple[str | int, ...]]]:
-    """Yield statements, and their values, that give ``columns`` of the ranked or the unreachable hosts of ``query``.
+    """Yield a statement, and its values, for each of ``bands``, given with what orders it.
 
-    One puts all hosts in order. ``banded``: one for each band of the order, if an index gives the hosts in it.
+    They give ``columns`` of the ranked or the unreachable hosts of ``query``. There is one for few hosts.
     """
     table, terms = narrowed(db, query)
-    order = _order(query)
-    bands = [(band, ", ".join(order.keys)) for band in order.bands]
-    if not banded or table != "site":
-        bands = [(Band(all_of(())), order.whole)]
-    for band, keys in bands:
+    for band, keys in bands if table == "site" else ((EVERY_HOST, _order(query).whole),):
         within = _within(db, query, band.hosts, ranked=ranked)
         # the plus sign keeps SQLite from the index of the list, which begins with this column
         hosts = Term(f"{'+' * band.other_index}ranked = {ranked:d}")
@@ -209,10 +218,15 @@ def _ordered(
         yield f"SELECT {columns} FROM {table} WHERE {where.sql} ORDER BY {keys}", where.values
 
 
+def _every(db: sqlite3.Connection, query: Query, columns: str, *, ranked: bool) -> sqlite3.Cursor:
+    """Return ``columns`` of the ranked or the unreachable hosts of ``query`` in order."""
+    (statement,) = _ordered(db, query, columns, ((EVERY_HOST, _order(query).whole),), ranked=ranked)
+    return db.execute(*statement)
+
+
 def find_hosts(db: sqlite3.Connection, query: Query, *, ranked: bool) -> array[int]:
     """Return the ids of the ranked or the unreachable hosts of ``query`` in order."""
-    (statement,) = _ordered(db, query, "id", ranked=ranked)
-    return array("q", chain.from_iterable(db.execute(*statement)))
+    return array("q", chain.from_iterable(_every(db, query, "id", ranked=ranked)))
 
 
 def find_first(
@@ -223,7 +237,8 @@ def find_first(
     ``banded``: by indexes that have hosts in this order, which takes long for hosts that are far between; else by
     looking at every host. Where SQLite is interrupted, ``found`` has those that come first in the list.
     """
-    for sql, values in _ordered(db, query, "id", ranked=ranked, banded=banded):
+    order = _order(query)
+    for sql, values in _ordered(db, query, "id", order.each if banded else order.at_once, ranked=ranked):
         found.extend(chain.from_iterable(db.execute(f"{sql} LIMIT {limit - len(found)}", values)))
         if len(found) == limit:
             return
@@ -234,8 +249,7 @@ def find_and_count(db: sqlite3.Connection, query: Query) -> tuple[array[int], Fa
     if filters(query) or all(map(_is_tallied, query.terms)):
         return find_hosts(db, query, ranked=True), facets(db, query)
     ids, kinds = array("q"), Counter[tuple[str, str]]()
-    (statement,) = _ordered(db, query, "id, category, stance", ranked=True)
-    for identity, category, stance in db.execute(*statement):
+    for identity, category, stance in _every(db, query, "id, category, stance", ranked=True):
         ids.append(identity)
         kinds[category, stance] += 1
     return ids, _facets(query, kinds)

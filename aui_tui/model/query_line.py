@@ -79,6 +79,23 @@ def _list_holds(what: str, column: str, allowed: Sequence[str], also: str = "") 
     return lambda value: Term(f"{also}instr({column}, ?) > 0", (f",{choose(what, value, allowed)},",))
 
 
+TRIGRAM: Final = 3
+"""Shortest text in characters that the index of text can find."""
+
+
+def _by_text(term: Term, text: str) -> Term:
+    """Return ``term`` with the hosts that have ``text`` in host or name by the index of text."""
+    if len(text) < TRIGRAM:
+        return term
+    phrase = '"' + text.replace('"', '""') + '"'  # one FTS5 string: a substring for trigrams
+    among = "SELECT rowid FROM site_text WHERE site_text MATCH ?"
+    return msgspec.structs.replace(term, among=among, among_values=(phrase,))
+
+
+def _host(value: str) -> Term:
+    return _by_text(_contains("host")(value), value.removeprefix("=").casefold())
+
+
 def _contains(column: str) -> TermParser:
     """Return the parser of a field whose column contains the text, case folded; ``=text``: is exactly the text."""
 
@@ -98,11 +115,14 @@ def _yes_or_no(what: str, sql: str) -> TermParser:
     return lambda value: Term(sql) if choose(what, value, ("yes", "no")) == "yes" else Term(f"NOT ({sql})")
 
 
-def _number_or_range(name: str, sql: str, pattern: str, takes: str, usual: str = "=") -> TermParser:
+def _number_or_range(
+    name: str, sql: str, pattern: str, takes: str, *, usual: str = "=", indexed: str = ""
+) -> TermParser:
     """Return the parser of a field that takes a number after a comparison, or ``LOW..HIGH``, both ends included.
 
     One end of a range may be left out. ``sql`` has braces in the place of the comparison; ``pattern`` matches the
     number and its unit; ``takes`` says in an error what is allowed; ``usual``: the comparison when none is written.
+    ``indexed``: SQL that gives ids by an index, for a number above zero, with the comparison turned round.
     """
     shape = rf"^(<=|>=|<|>|=)?{pattern}$"
 
@@ -120,9 +140,16 @@ def _number_or_range(name: str, sql: str, pattern: str, takes: str, usual: str =
             ends.append((match[1] or usual, int(match[2]) * UNITS.get(unit, 1)))
         if len(ends) == 2 and ends[0][1] > ends[1][1]:
             raise BadValue(f"The range {name}:{clean(value, 40)} is empty: write the smaller value first.")
-        return Term(" AND ".join(sql.format(sign) for sign, _ in ends), tuple(number for _, number in ends))
+        term = Term(" AND ".join(sql.format(sign) for sign, _ in ends), tuple(number for _, number in ends))
+        sign, number = ends[-1]
+        if not indexed or not number:
+            return term
+        return msgspec.structs.replace(term, among=indexed.format(sign.translate(TURNED)), among_values=(number,))
 
     return read
+
+
+TURNED: Final = str.maketrans("<>", "><")
 
 
 def _category(value: str) -> Term:
@@ -328,7 +355,7 @@ def fields() -> Mapping[str, Field]:
                 of_card=True,
                 commas=False,
             ),
-            "host": Field("host name", (("host:shop", "the host, not the name, holds this text"),), _contains("host")),
+            "host": Field("host name", (("host:shop", "the host, not the name, holds this text"),), _host),
             "edge": Field(
                 "CDN or server",
                 (("edge:akamai", "a CDN or server that answered"), ("edge:=nginx", "this one and no other")),
@@ -379,6 +406,7 @@ def fields() -> Mapping[str, Field]:
                     r"(\d{1,9})([mhdw])",
                     "an age such as fresh:<7d or fresh:1d..7d (m, h, d or w)",
                     usual="<=",
+                    indexed="SELECT id FROM site WHERE at {} now_ms() - ? * 1000",
                 ),
                 (("<7d", "within a week"), ("<24h", "within a day"), (">30d", "older than a month")),
             ),
@@ -521,7 +549,8 @@ def _unnegated(body: str, shown: str, *, literal: bool) -> Term:
         if not literal:
             _refuse_other_languages(body, shown)
         text = body.casefold()
-        return Term("(instr(host, ?) > 0 OR instr(folded, ?) > 0)", (text, text), frozenset({"text"}), text)
+        term = Term("(instr(host, ?) > 0 OR instr(folded, ?) > 0)", (text, text), frozenset({"text"}))
+        return _by_text(term, text)
     if field is None:
         raise BadValue(f"Unknown query term {name}: in {shown!r}; {_hint(name, value)}", allowed=tuple(fields()))
     parts = value.split(",") if field.commas else [value]

@@ -136,11 +136,47 @@ def test_the_first_rows_of_an_order_come_without_a_look_at_every_host(
             return next(done)
 
         every_host = steps("name")
+        assert steps("change") < every_host  # those without a change are not put in order
         for sort in ("grade", "stance", "host", "category", "age", "matrix.claude"):
             assert steps(sort) < every_host / 3
             assert steps(sort, "o") < every_host / 3
         monkeypatch.setattr(store_module, "SOON", 0.0)
         assert steps("category", "tasks:yes") > every_host / 3  # what an index does not give in time is put in order
+
+
+@pytest.mark.ci
+def test_a_search_that_an_index_answers_looks_at_few_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "LONG", 100)
+    monkeypatch.setattr(store_module, "SOON", 60.0)
+    monkeypatch.setattr(lists, "RARE", 300)
+    monkeypatch.setattr("time.time", lambda: benchmark.START + 60.0)
+    monkeypatch.setattr(database, "STEPS", 1)
+    monkeypatch.setattr(benchmark, "TEMPLATES", 50)
+    with closing(Store(tmp_path / "index.db")) as store:
+        benchmark.fill(store, 6000)
+
+        def steps(line: str) -> int:
+            done = count()
+            query = Query.of(line=line)
+            first = store.first_page(query, lambda: next(done) < 0)
+            assert (len(first.ranked), first.counting) == (0, False)
+            return next(done)
+
+        every_host = steps("zq")
+        for line in ("zqx", "host:zqx", "zqx OR xqz", "host:zqx,xqz", "s (zqx OR xqz)", "fresh:<1m", "fresh:1m..2m"):
+            assert steps(line) < every_host / 5, line
+        for line in (
+            "shop OR market77",
+            "host:7,market77",
+            "fresh:>1m",
+            "fresh:>=1m fresh:<9999w",
+            "-zqx",
+            "fresh:=0m",
+        ):
+            monkeypatch.setattr(lists, "RARE", 6001)
+            found = list(store.index(Query.of(line=line)).ranked[:])
+            monkeypatch.setattr(lists, "RARE", 0)
+            assert found == list(store.index(Query.of(line=line)).ranked[:])
 
 
 class CountedIds:

@@ -71,7 +71,7 @@ def test_two_ways_to_write_a_line(line: str, same: str) -> None:
     ],
 )
 def test_words_are_looked_for_in_host_and_name(line: str, text: str) -> None:
-    assert [term.text for term in parse(line)] == [text]
+    assert [term.values for term in parse(line)] == [(text, text)]
 
 
 def test_a_query_names_its_fields() -> None:
@@ -122,7 +122,7 @@ def test_a_word_in_the_form_of_another_language_names_the_form_of_this_one(line:
 )
 def test_what_begins_with_a_quote_is_a_text(text: str) -> None:
     [term] = parse(f'"{text}"')
-    assert term.text == text
+    assert term.values == (text, text)
 
 
 @pytest.mark.parametrize(
