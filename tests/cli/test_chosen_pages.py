@@ -8,7 +8,7 @@ import pytest
 
 from aui_tui.scan.page_choice import choose, links, locations, sitemaps
 from aui_tui.scan.target import Origin
-from tests.cli.runner import aui
+from tests.cli.runner import aui, here
 from tests.loopback import QuietHandler, listening
 
 ORIGIN = Origin("https", "shop.example", 443)
@@ -68,6 +68,6 @@ def test_only_addresses_of_the_site_count() -> None:
 
 @pytest.mark.parametrize("number", ["31", "-1", "x", ""])
 def test_a_number_outside_the_list_is_told_in_one_sentence(tmp_path: Path, number: str) -> None:
-    done = aui(tmp_path, "scan", "shop.example", "--pages", number)
+    done = here(tmp_path, "scan", "shop.example", "--pages", number)
     assert done.code == 2
     assert "--pages" in done.sentence

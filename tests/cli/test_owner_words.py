@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aui_tui.cli.open_dashboard import speaks_unicode
-from tests.cli.runner import aui
+from tests.cli.runner import here
 from tests.cli.stored import fill
 
 HOST = "shop.example"
@@ -16,7 +16,7 @@ HOST = "shop.example"
 
 def test_every_output_is_written(tmp_path: Path) -> None:
     fill(tmp_path)
-    done = aui(tmp_path, "site", HOST, "-o", "a.sarif", "-o", "b.md")
+    done = here(tmp_path, "site", HOST, "-o", "a.sarif", "-o", "b.md")
     assert (done.code, done.out) == (0, ""), done.err
     assert json.loads((tmp_path / "a.sarif").read_text())["version"] == "2.1.0"
     assert (tmp_path / "b.md").read_text().startswith("# ")
@@ -24,11 +24,11 @@ def test_every_output_is_written(tmp_path: Path) -> None:
 
 def test_a_first_comparison_is_empty_and_says_what_to_do_next(tmp_path: Path) -> None:
     fill(tmp_path)
-    done = aui(tmp_path, "diff", HOST)
+    done = here(tmp_path, "diff", HOST)
     assert done.code == 0, done.err
     assert f"aui-tui scan {HOST}" in done.err
     assert "New findings" not in done.out
-    assert json.loads(aui(tmp_path, "diff", HOST, "--json").out)["same"] is True
+    assert json.loads(here(tmp_path, "diff", HOST, "--json").out)["same"] is True
 
 
 @pytest.mark.parametrize(("encoding", "speaks"), [("utf-8", True), ("UTF8", True), ("iso8859-1", False)])

@@ -101,14 +101,14 @@ class Moved(QuietHandler):
 
 
 def test_a_redirect_leads_them_nowhere_else(tmp_path: Path) -> None:
-    aui(tmp_path, "key", "new")
+    here(tmp_path, "key", "new")
     Moved.came.clear()
     with listening(Moved) as server:
         port = server.server_port
         leads = [f"--connect-to={name}:80:127.0.0.1:{port}" for name in ("staging.test", "other.test")]
         env = {"STAGING": f"{USER}:{PASSWORD}"}
         (tmp_path / "own.toml").write_text(f"sign = true\ndeclared = true\n{OWN}")
-        done = aui(tmp_path, "scan", "http://staging.test", *leads, *ASK, "-o", "tape.recording", env=env)
+        done = here(tmp_path, "scan", "http://staging.test", *leads, *ASK, "-o", "tape.recording", env=env)
     (tmp_path / "own.toml").unlink()
     assert done.code == 0, done.err
     elsewhere = [entry for entry in Moved.came if entry[0] == "other.test"]

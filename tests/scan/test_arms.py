@@ -22,6 +22,7 @@ from tests.faults.authority import Authority
 from tests.faults.site import AGENTS, GOOD, PAGE, QUICK, TITLE, Asked, Site, answer, good
 
 pytestmark = [
+    pytest.mark.ci,
     pytest.mark.skipif(bool(InstalledChromium().missing), reason="no Chromium is installed"),
     pytest.mark.asyncio(loop_scope="module"),
 ]

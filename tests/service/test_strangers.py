@@ -20,7 +20,7 @@ from aui_tui.model.times import stamp
 from aui_tui.scan.policy import ConnectTo, ScanPolicy
 from aui_tui.service.publication import Publication
 from tests.cards import RICH_OPEN, WALLED
-from tests.cli.runner import aui
+from tests.cli.runner import aui, here
 from tests.loopback import QuietHandler, listening
 from tests.service.serving import Running, serving
 from tests.service.test_serve import Served, served
@@ -128,9 +128,9 @@ def test_an_owners_look_at_staging_is_not_the_card_of_the_shop(
     host = shop_at("first")
     with published(home, tmp_path / "data", rules) as running:
         assert running.get(f"/api/scan?url={host}").json()["human_title"] == "The shop"
-    done = aui(tmp_path, "scan", f"http://{host}", *rules, "--json", "-q")
+    done = here(tmp_path, "scan", f"http://{host}", *rules, "--json", "-q")
     assert json.loads(done.out)["human_title"] == "Default page"
-    assert json.loads(aui(tmp_path, "site", host, "--json").out)["human_title"] == "The shop"
+    assert json.loads(here(tmp_path, "site", host, "--json").out)["human_title"] == "The shop"
 
 
 def test_a_record_from_the_future_is_refused_on_import(tmp_path: Path) -> None:
@@ -141,10 +141,10 @@ def test_a_record_from_the_future_is_refused_on_import(tmp_path: Path) -> None:
         lines.append(json.dumps(card | {"scanned_at": stamp(min(time.time() + seconds, 253402300799))}))
     row = json.loads(codec.encode_summary(WALLED.summary())) | {"scanned_at": "9999-01-01T00:00:00.000Z"}
     (tmp_path / "cards.ndjson").write_text("\n".join([*lines, json.dumps(row)]))
-    done = aui(tmp_path, "import", "cards.ndjson")
+    done = here(tmp_path, "import", "cards.ndjson")
     assert done.err.count("is more than five minutes ahead.") == 3
     assert "line 2: Its time " in done.err
-    listed = json.loads(aui(tmp_path, "index", "--json").out)
+    listed = json.loads(here(tmp_path, "index", "--json").out)
     assert [row["host"] for row in listed["ranked"]] == ["in-time.example"]
 
 
