@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
@@ -340,6 +340,14 @@ _WORDS: Final = MappingProxyType(
 def description(base_url: str) -> bytes:
     """Return the OpenAPI 3.1 document of the service at ``base_url``: the packaged one, with the record types."""
     document = msgspec.json.decode(files("aui_tui.web").joinpath("static", "openapi.json").read_bytes())
+    document["servers"] = [{"url": base_url}]
+    document["components"]["schemas"] = _schemas()
+    return msgspec.json.format(msgspec.json.encode(document), indent=1)
+
+
+@cache
+def _schemas() -> Mapping[str, Any]:
+    """Return the JSON Schema of each record type by its name."""
     _, schemas = msgspec.json.schema_components(
         (Index, ReportCard, TaskReport, Visits, problems.ProblemDetails),
         schema_hook=lambda kind: {"description": "Any JSON value"},
@@ -351,6 +359,4 @@ def description(base_url: str) -> bytes:
                 about["enum"] = list(_WORDS[name])
             elif name == "matrix":
                 about["additionalProperties"] = {"type": "string", "enum": list(VERDICTS)}
-    document["servers"] = [{"url": base_url}]
-    document["components"]["schemas"] = schemas
-    return msgspec.json.format(msgspec.json.encode(document), indent=1)
+    return schemas

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 from unittest.mock import AsyncMock, patch
 
 import httpx
+import jinja2
 
 from aui_tui import web
 from aui_tui.service.protocol import Service
@@ -19,6 +21,23 @@ from tests.service.waiting import eventually
 
 PATIENCE = 60
 """Seconds after which an answer that does not come fails the test."""
+
+
+class Compiled(jinja2.BytecodeCache):
+    """The templates that a server of this process compiled, for those after it."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
+        if bucket.key in self._kept:
+            bucket.bytecode_from_string(self._kept[bucket.key])
+
+    def dump_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
+        self._kept[bucket.key] = bucket.bytecode_to_string()
+
+
+ENVIRONMENT = functools.partial(jinja2.Environment, bytecode_cache=Compiled())
 
 
 @dataclass
@@ -71,7 +90,8 @@ def serving(
     with patch.dict(LOGGING, handlers=handlers):
         running = app.Server(app.uvicorn_config(lambda: app.build(lambda: service, config)))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
-    with patch.object(service, "prepare", AsyncMock()):
+    compiled = patch.object(jinja2, "Environment", ENVIRONMENT)
+    with compiled, patch.object(service, "prepare", AsyncMock()):
         thread.start()
         eventually(lambda: running.started or not thread.is_alive(), 60)
     assert thread.is_alive()
