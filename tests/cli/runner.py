@@ -149,9 +149,10 @@ def here(home: Path, *arguments: str, env: Mapping[str, str] | None = None, stdi
         contextlib.chdir(home),
     ):
         patch.setattr(sys, "stdin", source)
-        for name in [name for name in os.environ if name not in environment(home)]:
+        wanted = environment(home, env)
+        for name in os.environ.keys() - wanted.keys():
             patch.delenv(name)
-        for name, value in environment(home, env).items():
+        for name, value in wanted.items():
             patch.setenv(name, value)
         code = run(arguments)
         out.flush()
