@@ -12,6 +12,9 @@ from unittest.mock import patch
 from rich.console import RenderableType
 from textual._compositor import Compositor
 from textual._context import visible_screen_stack
+from textual.css import stylesheet
+from textual.css.model import RuleSet
+from textual.css.parse import parse
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.strip import Strip
@@ -54,6 +57,19 @@ def drawn_when_looked_at(
     return None
 
 
+_PARSE = parse
+_PARSED: dict[tuple[object, ...], list[RuleSet]] = {}
+
+
+def parsed_once(scope: str, css: str, read_from: Any, *, variable_tokens: Any = None, **named: Any) -> list[RuleSet]:
+    """Return the rules of a style sheet as the application before this one read them."""
+    values = tuple((name, *(token.value for token in tokens)) for name, tokens in (variable_tokens or {}).items())
+    key = (scope, css, read_from, values, *named.items())
+    if key not in _PARSED:
+        _PARSED[key] = list(_PARSE(scope, css, read_from, variable_tokens=variable_tokens, **named))
+    return _PARSED[key]
+
+
 @asynccontextmanager
 async def stage(
     service: Service,
@@ -74,7 +90,8 @@ async def stage(
         query=query,
     )
     app.animation_level = "none"
-    with patch.object(Compositor, "render_update", drawn_when_looked_at):
+    drawn = patch.object(Compositor, "render_update", drawn_when_looked_at)
+    with drawn, patch.object(stylesheet, "parse", parsed_once):
         async with app.run_test(size=size, notifications=True) as pilot:
             await until(lambda: app.quota is not None)
             await settle(pilot)
