@@ -29,6 +29,8 @@ from tests.e2e.terminal import Terminal
 SIZE: Final = (140, 40)
 STARTS: Final = 9
 PRESSES: Final = 40
+ORDERS: Final = 8
+"""Columns of the list that it can be ordered by."""
 WORDS: Final = ("sho", "tra", "hub", "data", "new", "clo", "zen7", "qua", "market42", "tick", "x9")
 DRAWN: Final = ("newest ", "▸", "Help")
 """What the first line, the first row of the list and the last line hold once the list is drawn."""
@@ -65,6 +67,11 @@ def listed(lines: Sequence[str]) -> object:
     return lines[1], tuple(line[CHOICES[0] : 80] for line in lines[2:top]), tuple(line[:80] for line in lines[top:-2])
 
 
+def rows_of(lines: Sequence[str]) -> object:
+    """Return the rows of the list alone."""
+    return tuple(line[:80] for line in lines[3:-2])
+
+
 def counted(lines: Sequence[str]) -> object:
     """Return the line with the counts."""
     return lines[0]
@@ -98,8 +105,13 @@ class Frames:
         self._drawn = end
         return list(self._screen.display)
 
-    def press(self, key: str, *regions: Region, quiet: float = QUIET, longest: float = 20.0) -> list[float | None]:
-        """Return for each region the time from the press of ``key`` to its last change, None when nothing changed."""
+    def press(
+        self, key: str, *regions: Region, quiet: float = QUIET, longest: float = 20.0, first: bool = False
+    ) -> list[float | None]:
+        """Return for each region the time from the press of ``key`` to its last change, or to its ``first``.
+
+        None when nothing changed.
+        """
         terminal = self.terminal
         come_to_rest(terminal, 0.02)
         before = self.shown(len(terminal.raw))
@@ -119,7 +131,7 @@ class Frames:
             lines = self.shown(end)
             for number, region in enumerate(regions):
                 found = region(lines)
-                if found != known[number]:
+                if found != known[number] and not (first and last[number]):
                     known[number], last[number] = found, (came - pressed) * 1000
         return last
 
@@ -270,6 +282,23 @@ def typing(data: Path, quiet: float) -> None:
     line("query key to the final counts", counts, f"p95 beyond floor {p(counts, 0.95) - p(floor, 0.95):.0f} ms")
 
 
+def ordering(data: Path, quiet: float) -> None:
+    """Print the times of keys that give the list another stance or order, in turn with the floor."""
+    floor: list[float] = []
+    rows: list[float] = []
+    with ExitStack() as stack:
+        least = opened(stack, MINIMAL, FLOOR_DRAWN)
+        ours = opened(stack, dashboard(data), DRAWN)
+        for key in ("1", "2", "3", "0", *">" * ORDERS, *"tt" * 3) * 2:
+            echoed = least.press("x", whole, quiet=0.1)[0]
+            page = ours.press(key, rows_of, quiet=quiet, first=True)[0]
+            floor += [echoed] if echoed is not None else []
+            rows += [page] if page is not None else []
+    line("key to the repainted screen, floor", floor)
+    beyond = p(rows, 0.95) - p(floor, 0.95)
+    line("key to the first rows of another list", rows, f"p95 beyond floor {beyond:.0f} ms")
+
+
 def memory(data: Path) -> tuple[float, float]:
     """Return the private and the resident MB of the dashboard after moving about and searching."""
     with ExitStack() as stack:
@@ -284,7 +313,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--keep", type=Path, help="folder in which the filled indexes stay for another run")
     parser.add_argument("--sizes", default="1000,100000,1000000")
-    parser.add_argument("--only", default="start,first,card,move,type,memory", help="which figures")
+    parser.add_argument("--only", default="start,first,card,move,type,order,memory", help="which figures")
     options = parser.parse_args()
     sizes = [int(part) for part in options.sizes.split(",")]
     wanted = options.only.split(",")
@@ -305,6 +334,8 @@ def main() -> None:
                 movement(base, data)
             if "type" in wanted:
                 typing(data, QUIET if size <= 200_000 else 1.0)
+            if "order" in wanted:
+                ordering(data, QUIET if size <= 200_000 else 1.0)
             if "memory" in wanted:
                 private, resident = (now - then for now, then in zip(memory(data), empty, strict=True))
                 note = f"of {empty[0]:.0f} and {empty[1]:.0f} (bar 60)"
