@@ -28,6 +28,7 @@ from aui_tui.tasks.vocabulary import (
     POSTAL,
     REVEAL,
     SAYS_CONTACT,
+    SAYS_WAY,
     WHERE,
     acts,
 )
@@ -115,7 +116,7 @@ async def _nothing_there(visit: Visit, reached: Node) -> TaskResult:
         return ended("missing", facts, node=reached)
     if cover is not None and _contact_in(await visit.page.look(whole=False)) is not None:
         return await covered(visit, cover, outline)
-    facts["pictures"] = await drawings(visit, SAYS_CONTACT, EMAIL, PHONE)
+    facts["pictures"] = await drawings(visit, SAYS_WAY, EMAIL, PHONE)
     if facts["pictures"]:
         return ended("contact-nothing", facts, node=reached, url=reached.url)
     drawn = await _lettered(visit, reached)

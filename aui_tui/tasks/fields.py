@@ -55,6 +55,12 @@ def disabled_field(outline: Outline) -> Node | None:
     return next(ours, None) if not every else None
 
 
+def disabled_button(outline: Outline) -> Node | None:
+    """Return the button of the search that takes no press; none where another one does."""
+    ours = [node for node in outline.of("button") if "search" in node.path or SEARCH.search(node.name)]
+    return next(iter(ours), None) if all(node.disabled for node in ours) else None
+
+
 def _takes_text(node: Node) -> bool:
     return node.role in ENTRIES and bool(node.ref) and not node.disabled
 

@@ -9,21 +9,22 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from aui_tui.model.tasks import TaskResult
+from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
 from aui_tui.tasks.contact import contact_links
 from aui_tui.tasks.elements import Control, fill
+from aui_tui.tasks.enabling import enabled
 from aui_tui.tasks.outline import ENTRIES, FIELDS, Node, Outline
 from aui_tui.tasks.page import LOOK, Closed, Page, Stuck
 from aui_tui.tasks.pointing import SHORT, by_control, by_pointing
 from aui_tui.tasks.reading import FILE, covered
 from aui_tui.tasks.sending import sent_by_mouse, written_by_mouse
 from aui_tui.tasks.visit import Visit, ended
-from aui_tui.tasks.vocabulary import ADD, INVITE, NEVER, NEXT, PUZZLE, SEARCH, TRAP, acts
+from aui_tui.tasks.vocabulary import ADD, INVITE, MAIL, NEVER, NEXT, PUZZLE, SEARCH, TRAP, acts
 from aui_tui.text import count
 
 if TYPE_CHECKING:
@@ -52,6 +53,13 @@ class Form(NamedTuple):
     key: int
     controls: list[Control]
 
+    @property
+    def is_newsletter(self) -> bool:
+        """It asks for an e-mail address alone, as at the foot of every page: the site may have another form."""
+        entries = [control for control in self.controls if control.node.role in ENTRIES]
+        mail = (one for one in entries if one.about["type"] == "email" or MAIL.search(one.node.name))
+        return len(entries) == 1 and next(mail, None) is not None
+
 
 async def form(visit: Visit) -> TaskResult:
     """Find the largest form on the pages seen, else one behind links that may lead to one, and fill it.
@@ -63,24 +71,26 @@ async def form(visit: Visit) -> TaskResult:
         await visit.page.leave(fresh=True)
     best = await _largest(visit, entries)
     search = _Search(visit)
-    if best is None:
+    if best is None or best.is_newsletter:
         best = (
             await search.behind(contact_links(visit, visit.home), CONTACTS)
             or await search.behind(_likely(visit, visit.home), INVITING)
             or await search.behind(_deeper(visit), DEEPER)
+            or best
         )
     if best is None and entries and not any(_has_entry(visit.seen[url]) for url in entries if url in visit.seen):
         return ended("failed", {"why": "the fields of its form did not come again"})
-    if best is None:
-        ending = search.ending or await _on_request(visit, visit.url)
+    if best is None or best.is_newsletter:
+        ending = search.ending or (await _on_request(visit, visit.url) if best is None else None)
         if ending is None and search.invited:
             ending = await _on_request(visit, search.invited)
-        if ending is not None:
+        if ending is not None and (best is None or ending.outcome in (BLOCKED, DONE)):
             return ending
+    if best is None:
         if search.failure is not None:
             raise search.failure
-        disabled = [node for outline in visit.seen.values() for node in _disabled(outline)]
-        return ended("form-disabled", node=disabled[0]) if len(disabled) >= LOOSE else ended("form-absent")
+        closed = next((outline for outline in visit.seen.values() if len(_disabled(outline)) >= LOOSE), None)
+        return await _closed(visit, closed) if closed is not None else ended("form-absent")
     if visit.page.outline.url == best.url and not visit.page.touched:
         return await _judge(visit, visit.page.outline, best)
     outline = await visit.here(best.url)
@@ -141,7 +151,9 @@ def _deeper(visit: Visit) -> list[Node]:
 
 
 class _Search:
-    """A search for a form behind links. ``ending``: what stands in the place of one on a page that was opened.
+    """A search for a form, other than that of a newsletter, behind links.
+
+    ``ending``: what stands in the place of one on a page that was opened.
 
     ``invited``: the first page without a field whose link invites. ``failure``: why a page did not open.
     """
@@ -164,7 +176,7 @@ class _Search:
                 self.failure = error
                 continue
             form = await _largest(visit, [node.url]) if _has_entry(outline) else None
-            if form is not None:
+            if form is not None and not form.is_newsletter:
                 return form
             await self._missing(node, outline)
         return None
@@ -175,7 +187,8 @@ class _Search:
         if self.ending is None and visit.cover is not None and any(map(_is_entry, outline.dom_only)):
             self.ending = await covered(visit, visit.cover, outline)
         self.ending = self.ending or await _not_fields(visit, outline)
-        if not self.invited and _invites(node) and not _has_entry(outline):
+        fields = (one for one in outline.nodes if _is_entry(one) and "contentinfo" not in one.path)
+        if not self.invited and _invites(node) and next(fields, None) is None:
             self.invited = node.url
 
 
@@ -199,17 +212,17 @@ async def _on_request(visit: Visit, url: str) -> TaskResult | None:
     if ending is not None:
         return ending
     before = await visit.here(url)  # what was typed there goes
-    had = {node.ref for node in before.nodes}
+    had = _entries(before)
 
     def shows(shown: Outline) -> bool:
-        return _has_entry(replace(shown, nodes=tuple(node for node in shown.nodes if node.ref not in had)))
+        return bool(_entries(shown) - had)
 
     opened = await by_control(visit, before, shows, SEARCH)
     if opened is not None:
         outline = opened[1]
         forms = await _forms(visit.page, outline)
         if forms:
-            return await _judge(visit, outline, max(forms, key=lambda form: len(form.controls)))
+            return await _judge(visit, outline, max(forms, key=_size))
         return await visit.kept_out(outline, lambda apart: next(filter(_is_entry, apart.nodes), None))
     await visit.here(url)
     pointed = await by_pointing(visit, "field", shows)
@@ -218,17 +231,20 @@ async def _on_request(visit: Visit, url: str) -> TaskResult | None:
 
 
 async def _largest(visit: Visit, urls: Sequence[str]) -> Form | None:
-    """Return the form with the most controls on the pages at ``urls``, which had a field to type in."""
-    best: Form | None = None
+    """Return the largest form of the pages at ``urls``, which had a field to type in."""
+    found: list[Form] = []
     for url in urls:
         try:
             outline = await _drawn(visit, url)
         except (Closed, Stuck):
             continue
-        for form in await _forms(visit.page, outline):
-            if best is None or len(form.controls) > len(best.controls):
-                best = form
-    return best
+        found += await _forms(visit.page, outline)
+    return max(found, key=_size, default=None)
+
+
+def _size(form: Form) -> tuple[bool, int]:
+    """Return by what the largest form is found: that of a newsletter is smaller than any other."""
+    return not form.is_newsletter, len(form.controls)
 
 
 async def _drawn(visit: Visit, url: str) -> Outline:
@@ -243,7 +259,12 @@ async def _drawn(visit: Visit, url: str) -> Outline:
 
 def _has_entry(outline: Outline) -> bool:
     """Say whether a page has a field to type in that is not a search field."""
-    return any(map(_is_entry, outline.nodes))
+    return bool(_entries(outline))
+
+
+def _entries(outline: Outline) -> Counter[tuple[str, str]]:
+    """Return how often each role and name of a field to type in stands on a page, those of search fields left out."""
+    return Counter((node.role, node.name) for node in outline.nodes if _is_entry(node))
 
 
 def _is_entry(node: Node) -> bool:
@@ -282,6 +303,24 @@ def _disabled(outline: Outline) -> list[Node]:
     """Return the fields of a page that take no text, where no other does."""
     fields = [node for node in outline.nodes if node.role in ENTRIES and "search" not in node.path]
     return fields if all(node.disabled and node.role != "searchbox" for node in fields) else []
+
+
+async def _closed(visit: Visit, outline: Outline) -> TaskResult:
+    """Return the ending of a page whose fields are disabled: of its form, where a choice by role and name enables it.
+
+    Blocked where only a mouse does, else a doubt: it may be closed to everybody.
+    """
+
+    def is_free(shown: Outline) -> bool:
+        return any(_is_entry(node) and not node.disabled for node in shown.nodes)
+
+    before = await visit.here(outline.url)
+    shown, tag = await enabled(visit, before.main(), is_free)
+    forms = await _forms(visit.page, shown) if shown is not None else []
+    if shown is not None and forms:
+        return await _judge(visit, shown, max(forms, key=_size))
+    field = next(iter(_disabled(outline)))
+    return ended("form-disabled" if tag else "form-closed", node=field, url=outline.url, snippet=tag)
 
 
 async def _judge(visit: Visit, outline: Outline, form: Form) -> TaskResult:

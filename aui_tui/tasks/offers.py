@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
-from aui_tui.tasks.elements import Control, fill
-from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, FIELDS, Node, Outline
+from aui_tui.tasks.enabling import OTHERS, enabled
+from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck, Untouched
-from aui_tui.tasks.pointing import ALONE, SHORT, by_control, by_mouse_alone, by_pointing, presses
+from aui_tui.tasks.pointing import SHORT, by_control, by_mouse_alone, by_pointing, presses
 from aui_tui.tasks.reading import drawings, items
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import (
     ABOUT,
     CART,
     CONTACT,
-    DISMISS,
     ENTER,
-    GENERIC,
-    MENU,
     PRICE,
     PUZZLE,
     SAYS_PRICE,
     SEARCH,
     SHOP,
-    SOLD_OUT,
     TAKE,
     TAKE_LAST,
     TAKES,
@@ -57,24 +52,15 @@ NAMED: Final = frozenset({"heading", "button", "link", "cell", "img"})
 """Roles whose name a reader gets as text; that of a picture is its alternative text."""
 MAX_LABEL_WORDS: Final = 4
 """Words of what a control says where adding or booking does not come first."""
-CHOICES: Final = frozenset({"radio", "combobox", "listbox"})
-"""Roles of what is chosen before a thing is added."""
-PRESSED: Final = frozenset({"button", "gridcell", "option", "menuitemradio", "checkbox", "tab"})
-"""Roles of what may be pressed for the same."""
 ABOVE: Final = DIALOGS | {"navigation", "banner", "search"}
 """Regions that hold no control of the offer that the page is about."""
-MAX_CHOICES: Final = 12
-"""Choices that are made."""
 CONTROLS: Final = frozenset({"button", "link"})
-OTHERS: Final = (SEARCH, MENU, CONTACT, GENERIC, CART, *DISMISS)
-"""Names of controls that have nothing to do with buying."""
 _PRODUCT: Final = re.compile(
     r'"@type"\s*:\s*(?:\[[^\]]*)?"(?:Product|Offer|AggregateOffer|ProductGroup|Event|Hotel|HotelRoom)"'
 )
 _COST: Final = re.compile(r'"(?:price|lowPrice)"\s*:\s*"?(?!0+(?:\.0+)?\b)\d')
 _IN_STOCK: Final = re.compile(r"(?:InStock|LimitedAvailability|OnlineOnly|PreOrder)\b")
 _PHRASE: Final = re.compile(r"[:.;!?|]")
-_GONE: Final = re.compile(r"(?:OutOfStock|SoldOut|Discontinued)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,12 +422,7 @@ async def _lack(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str,
         if pointed:
             return "offer-price-pointing", control, {"example": pointed}
         return "offer-no-price" if control is not None and offer.declared else "", control, {}
-    if control is not None:
-        main = outline.main()
-        choices = any(_may_be_a_choice(node) for node in main if node is not control)
-        unsure = choices or SOLD_OUT.search(_text(main)) or _GONE.search(outline.jsonld)
-        return "offer-choose" if unsure else "offer-disabled", control, {}
-    return await _no_control(visit, offer)
+    return ("offer-choose", control, {}) if control is not None else await _no_control(visit, offer)
 
 
 async def _no_control(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str, str]]:
@@ -480,12 +461,6 @@ async def _no_control(visit: Visit, offer: Offer) -> tuple[str, Node | None, dic
         if clickable["count"]:
             return "offer-control", None, {"example": f"; {clickable['example']} reacts to a click and has no role"}
     return "offer-unsure" if offer.declared or offer.unknown else "", offer.unknown, {}
-
-
-def _may_be_a_choice(node: Node) -> bool:
-    """Whether what an agent can operate may have to be chosen or filled before something else is enabled."""
-    is_button = node.role == "button" and not any(other.search(node.name) for other in (*OTHERS, TAKE))
-    return not node.disabled and (is_button or node.role in CHOICES | FIELDS | {"option", "menuitemradio"})
 
 
 async def _adding_without_name(visit: Visit, outline: Outline) -> Node | None:
@@ -553,40 +528,17 @@ def _shows_price(shown: Outline) -> bool:
 
 
 async def _chosen(visit: Visit, offer: Offer, control: Node) -> tuple[Node, str]:
-    """Make the first choices of the page while nothing can leave; return ``control`` as it is then.
+    """Return ``control`` as it is once the first choices of the page are made, while nothing can leave.
 
     With the tag of what a mouse alone must choose, where only that enables it.
     """
-    page = visit.page
-    outline = await visit.here(offer.outline.url)
-    main = [node for node in outline.main() if node.ref and node.name and not node.disabled]
-    choices = [node for node in main if node.role in CHOICES]
-    pressed = [node for node in main if node.role in PRESSED and _may_be_a_choice(node)]
-    # the first of each row of them, then the others
-    firsts = {(node.depth, node.path): node for node in reversed(pressed)}
-    await page.fence.shut()
-    groups: set[object] = set()
-    for node in choices[:MAX_CHOICES]:
-        about = await page.ask(node, "control")
-        group = (node.path, node.group) if node.role == "radio" else node.ref
-        if about and about["visible"] and group not in groups and await fill(page, Control(node, about)):
-            groups.add(group)
-            visit.step("chose", node)
-            fresh = await visit.again(control)
-            if fresh is not None and not fresh.disabled:
-                return fresh, ""
-    for node in [*firsts.values(), *(node for node in pressed if node not in firsts.values())][:MAX_CHOICES]:
-        if await page.click(node):
-            visit.step("chose", node)
-            fresh = await visit.again(control)
-            if fresh is not None and not fresh.disabled:
-                return fresh, ""
 
-    def enabled(shown: Outline) -> bool:
+    def is_free(shown: Outline) -> bool:
         return any((node.role, node.name, node.disabled) == (control.role, control.name, False) for node in shown.nodes)
 
-    await asyncio.sleep(ALONE)
-    return control, await by_pointing(visit, "choice", enabled)
+    outline = await visit.here(offer.outline.url)
+    shown, tag = await enabled(visit, outline.main(), is_free)
+    return (replace(control, disabled=False) if shown is not None else control), tag
 
 
 async def _complete(visit: Visit, offer: Offer, control: Node, facts: dict[str, str]) -> TaskResult:

@@ -264,35 +264,41 @@ async () => {
   };
 }
 
-//: drawn  What shows a short text as a drawing, as the end of a sentence: by what its markup says, or by its shape. `alone`:
-// one of that shape tells whatever stands before it; else it must end a sentence or follow what matches.
+//: drawn  What shows a short text as a drawing, as the end of a sentence: in the size of a line, by what its markup, its file or
+// the words beside it say (`marks`), or by its place. `alone`: the one of that size tells whatever stands before it; else it
+// must end a sentence or follow what matches.
 ([marks, alone]) => {
-  const deep = DEEP, about = new RegExp(marks, "i");
+  const deep = DEEP, about = new RegExp(marks, "i"), text = element => (element.textContent || "").trim();
   const said = element => /\d/.test([element, ...element.querySelectorAll("*")].map(part => [part.textContent, part.getAttribute("aria-label"), part.getAttribute("alt"), part.title].join()).join());
   const drawn = element => element.matches("img,svg,canvas,object,picture") || ["", "::before", "::after"].some(side => {
     const style = getComputedStyle(element, side || null);
     return /url\(/.test(style.backgroundImage + style.maskImage + (side ? style.content : ""));
   });
   const box = element => element.getBoundingClientRect(), main = document.querySelector("main,[role=main]") || document.body;
+  // a picture that did not come shows nothing
   const shown = deep("*", main).filter(element => element.checkVisibility({ visibilityProperty: true }) && box(element).height >= 10 && !said(element) &&
-    !element.closest("svg *,a[href],button,[role=button],nav,header,footer"));
+    (element.localName !== "img" || element.naturalWidth > 0) && !element.closest("svg *,a[href],button,[role=button],nav,header,footer"));
   const named = element => !!element.closest("[aria-label]:not([aria-label='']),[title]:not([title=''])") || !!element.getAttribute("alt") || !!element.querySelector("title");
+  const line = element => box(element).height >= 12 && box(element).height <= 80 && box(element).width >= 2 * box(element).height && box(element).width <= 400;
+  const shaped = shown.filter(element => drawn(element) && line(element) && !named(element) && !text(element) && (element.localName === "svg" || !element.children.length) &&
+    !element.closest("[aria-hidden=true],[role=presentation],[role=none]"));
+  const file = element => (element.getAttribute("src") || "").replace(/^data:.*|#.*$/, "").split("/").pop();
+  const marked = element => ["id", "class", "itemprop"].map(key => element.getAttribute(key) || "").concat(file(element)).some(one => about.test(one));
+  const before = element => element.previousSibling && element.previousSibling.nodeType === 3 ? element.previousSibling.data.trim() : "";
+  const above = element => element.previousElementSibling || element.parentElement.previousElementSibling;
   // several alike are decoration
-  const shaped = shown.filter(element => drawn(element) && !named(element) && !(element.textContent || "").trim() && (element.localName === "svg" || !element.children.length) &&
-    !element.closest("[aria-hidden=true],[role=presentation],[role=none]") && box(element).height >= 12 && box(element).height <= 80 &&
-    box(element).width >= 2 * box(element).height && box(element).width <= 400);
   const ends = element => {
-    const before = element.previousSibling, above = element.previousElementSibling || element.parentElement.previousElementSibling;
-    if (before && before.nodeType === 3 && /[\p{L}:]\s*$/u.test(before.data)) return true;
-    const said = above && !above.matches("h1") ? above.textContent.trim() : "";
-    return !!said && (above.matches("h2,h3,h4,h5,h6,dt,th,td,label") ? about.test(said) : !/[.!?…。！？]$/.test(said));
+    const one = above(element), said = one && !one.matches("h1") ? text(one) : "";
+    return /[\p{L}:]$/u.test(before(element)) || (!!said && (one.matches("h2,h3,h4,h5,h6,dt,th,td,label") ? about.test(said) : /[\p{L}:：]$/u.test(said)));
   };
+  const labels = element => [before(element), above(element) && !above(element).matches("h1") ? text(above(element)) : ""].some(said => said.length < 40 && about.test(said));
   const row = element => element.children.length > 4 && [...element.children].every(part => shown.includes(part) && drawn(part) && !part.children.length && box(part).height <= 80);
   // digits as pictures beside a currency
   const sum = element => element.children.length > 1 && [...element.children].filter(part => shown.includes(part) && drawn(part) && box(part).width <= 40).length > 1 &&
-    /^(?:\p{Sc}|zł|kr|Kč|Ft|lei|CHF|EUR|USD|GBP|円|元|руб)\.?$/u.test(element.textContent.trim());
-  const found = shown.find(row) || (alone && shown.find(sum)) || shown.find(element => ["id", "class", "itemprop"].some(key => about.test(element.getAttribute(key) || "")) && [element, ...element.querySelectorAll("*")].some(drawn)) ||
-    (shaped.length === 1 && (alone || ends(shaped[0])) && shaped[0]);
+    /^(?:\p{Sc}|zł|kr|Kč|Ft|lei|CHF|EUR|USD|GBP|円|元|руб)\.?$/u.test(text(element));
+  const inside = element => [element, ...element.querySelectorAll("*")].some(part => shaped.includes(part));
+  const found = shown.find(row) || (alone && shown.find(sum)) || shown.find(element => marked(element) && text(element).length < 60 && inside(element)) ||
+    shaped.find(labels) || (shaped.length === 1 && (alone || ends(shaped[0])) && shaped[0]);
   return found ? `; what is drawn by ${found.cloneNode(false).outerHTML.slice(0, 100)} has no text` : "";
 }
 
@@ -713,6 +719,7 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
 (getEventListeners, hidden, about) => {
   const reacts = REACTS, hovers = HOVERS, operated = OPERATED, spoken = SPOKEN, ticks = TICKS, deep = DEEP, boxed = BOXED, beside = BESIDE;
   const box = element => element.getBoundingClientRect(), text = element => (element.textContent || "").trim();
+  const main = document.querySelector("main,[role=main]") || document.body;
   const away = element => !element.checkVisibility({ visibilityProperty: true });
   const shown = element => element.nodeType === 1 && !element.matches("body,html") && !away(element) &&
     box(element).width >= 8 && box(element).height >= 8 && box(element).right + scrollX > 0 && box(element).bottom + scrollY > 0;
@@ -728,7 +735,7 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
   const middle = element => [box(element).left + box(element).right, box(element).top + box(element).bottom];
   // by rank; a press on the middle of what lies around another is one on that
   const ranked = (ranks, most) => {
-    const same = (element, outer) => ranks.has(outer) && middle(outer).every((at, side) => Math.abs(at - middle(element)[side]) < 6);
+    const same = (element, outer) => ranks.get(outer) < most && middle(outer).every((at, side) => Math.abs(at - middle(element)[side]) < 6);
     return [...ranks].filter(([element, rank]) => rank < most && !same(element, element.parentElement))
       .sort((left, right) => left[1] - right[1]).map(([element]) => element);
   };
@@ -737,7 +744,7 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
   const scrolls = element => /auto|scroll/.test(getComputedStyle(element).overflowY) && element.scrollHeight > element.clientHeight + 1;
   const unfolding = (targets, fits) => [...new Set(targets.slice(0, 40).flatMap(one => beside(one, free, live)))].filter(fits);
   const rows = () => {
-    const main = document.querySelector("main,[role=main]") || document.body, apart = "nav,header,footer,aside,form";
+    const apart = "nav,header,footer,aside,form";
     const lists = deep("*").filter(list => list.children.length > 1 && !list.closest(apart + ",[role=navigation],p") && shown(list) &&
       new Set([...list.children].map(row => row.tagName + row.className)).size === 1 && text(list.firstElementChild) && text(list.firstElementChild).length < 400);
     const cards = every.filter(element => main.contains(element) && live(element) && text(element) && text(element).length < 400 &&
@@ -750,6 +757,9 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
       new Set([...list.children].map(row => row.tagName + row.className)).size === 1);
     return [...new Set([...reacting, ...unfolding(folded, element => box(element).height < 120), ...every.filter(boxed)])];
   };
+  // what holds disabled controls, from within
+  const closed = () => [...new Set(deep(":disabled,[aria-disabled=true]").flatMap(element => [element.closest("fieldset"), element.parentElement,
+    element.closest("form,[role=form],[role=search]")]))].filter(element => element && element.localName !== "label" && shown(element));
   const openers = () => {
     const kinds = {
       field: "input:not([type=hidden]),textarea,[role=searchbox],[role=combobox]",
@@ -757,7 +767,7 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
       text: "a[href^='mailto:'],a[href^='tel:'],p,div,span,li,dd,address,figcaption,b,strong,em,small",
     };
     const targets = deep(kinds[hidden] || kinds.control).filter(element => away(element) && (hidden !== "text" || !element.children.length));
-    const around = unfolding(targets, () => true);
+    const around = hidden === "disabled" ? closed() : unfolding(targets, () => true);
     const said = new RegExp(about, "i");
     const marks = part => ["id", "class", "title", "placeholder", "href", "src", "xlink:href"].map(key => part.getAttribute(key) || "")
       .concat(Object.entries(part.dataset || {}).flat()).join(" ");
@@ -784,21 +794,31 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
       [...element.childNodes].some(child => child.nodeType === 3 && child.data.trim()));
     return [...new Set([...reacting, ...plain])];
   };
-  // what may bring an offer: of things alike beside each other a few stand for all
-  const offers = () => {
-    const main = document.querySelector("main,[role=main]") || document.body, same = new Map();
-    const few = element => {
+  // of things alike beside each other a few stand for all
+  const few = most => {
+    const same = new Map();
+    return element => {
       const alike = same.get(element.parentElement) || same.set(element.parentElement, new Map()).get(element.parentElement);
       const key = element.tagName + element.getAttribute("class");
-      return alike.set(key, (alike.get(key) || 0) + 1).get(key) <= 3;
+      return alike.set(key, (alike.get(key) || 0) + 1).get(key) <= most;
     };
+  };
+  // what may bring an offer
+  const offers = () => {
     const first = every.filter(element => main.contains(element) && wheels(element) && !scrolls(element));
-    return [...new Set([...first, ...shapes(main), ...openers()])].filter(few);
+    return [...new Set([...first, ...shapes(main), ...openers()])].filter(few(3));
+  };
+  // what may enable a control: what holds it, what reacts, and of things alike, as days or seats, the first
+  const enablers = () => {
+    const alike = every.filter(element => main.contains(element) && text(element).length < 40 && !element.querySelector(control) && !element.closest("nav,p,h1,h2,h3") &&
+      [element.previousElementSibling, element.nextElementSibling].some(one => one && one.tagName === element.tagName && one.className === element.className));
+    return [...new Set([...shapes(main), ...openers(), ...alike])].filter(few(2));
   };
   const kinds = {
     row: rows,
     way: ways,
     offer: offers,
+    disabled: enablers,
     priced,
     list: lists,
     said: () => every.filter(element => text(element).length < 40 && new RegExp("^(?:" + about + ")", "i").test(text(element)) && !element.children.length),
@@ -825,7 +845,8 @@ at => {
   if (right - left < 4) [left, right] = [box.left, box.right];
   let x = (left + right) / 2, y = box.top + box.height / 2;
   const hit = element.ownerDocument.elementFromPoint(x, y);
-  const own = element.localName === "label" || (element.contains(hit) && (OPERATED)(element));
+  const closed = hit && hit.closest(":disabled");
+  const own = element.localName === "label" || !!closed || (element.contains(hit) && (OPERATED)(element));
   for (let frame = element.ownerDocument.defaultView.frameElement; frame; frame = frame.ownerDocument.defaultView.frameElement) {
     x += frame.getBoundingClientRect().left + frame.clientLeft;
     y += frame.getBoundingClientRect().top + frame.clientTop;

@@ -138,13 +138,13 @@ async def pictures(visit: Visit) -> str:
 async def drawings(visit: Visit, about: str, *unsaid: re.Pattern[str], alone: bool = False) -> str:
     """Return what of the page is for eyes alone, where it should say something; as ``pictures`` does.
 
-    Pictures, what style sheets write that matches ``unsaid``, and what is drawn, by markup that matches ``about`` or as
-    the end of a sentence; with ``alone`` one drawing in the shape of a short text too.
+    What style sheets write that matches ``unsaid``, and what is drawn in the shape of a short text: by markup, a file
+    or words beside it that match ``about``, or as the end of a sentence; with ``alone`` one such drawing anywhere.
     """
     for text in map(str, await visit.page.query("unsaid") or ()):
         if any(pattern.search(text) for pattern in unsaid):
             return f"; “{clean(text, 60)}” is left out of the accessibility tree"
-    return await pictures(visit) or str(await visit.page.query("drawn", [about, alone]) or "")
+    return str(await visit.page.query("drawn", [about, alone]) or "")
 
 
 def items(visit: Visit, outline: Outline, *, main: bool = True, acting: bool = False) -> list[Node]:

@@ -75,6 +75,8 @@ PASSWORD: Final = 401
 BY_TREE: Final = "For agents that read the accessibility tree: "
 NO_WORD: Final = "search-no-query"
 """Reason of a search that had no word to ask for."""
+WALK: Final[Mapping[str, Sequence[str]]] = MappingProxyType({"read": (DONE,), "follow": (DONE, ABSENT)})
+"""What must have worked for the other tasks to tell what is not there, with the outcomes by which it did."""
 OPENED: Final = 4
 """Pages that a sentence names before it counts the rest."""
 SOUGHT: Final[Mapping[str, Callable[[Node], bool]]] = MappingProxyType(
@@ -291,7 +293,13 @@ class _Run:
         return ending if await _alive(visit.page) else self._failed(fence, task, Stuck("it stopped answering"), left)
 
     async def _walked(self, visit: Visit, task: str, ending: TaskResult) -> TaskResult:
-        """Return ``ending``; not offered is said where reading and following worked on every page that was opened."""
+        """Return ``ending``; not offered is said where reading and following worked on every page that was opened.
+
+        What did nothing accuses nobody where the links did nothing either: the whole site may be at fault.
+        """
+        if ending.outcome == BLOCKED and reasons()[ending.reason].idle:
+            idle = [earlier for earlier in await self._unwalked(task) if reasons()[earlier.reason].idle]
+            return ended("everywhere", {"obstacle": _said(idle[0])}, url=ending.url) if idle else ending
         if ending.outcome != ABSENT and ending.reason != NO_WORD:
             return ending
         # one link that is left out may be the anchor of a heading, or the picture of an item
@@ -302,17 +310,15 @@ class _Run:
                 return hidden
         if ending.outcome != ABSENT:
             return ending
-        if task != "follow":
-            await self.followed.wait()
-        before = {result.task: result for result in self.state.report.results}
-        worked = {"read": (DONE,), "follow": (DONE, ABSENT)}
-        failed = (
-            before[earlier]
-            for earlier in worked
-            if earlier in before and before[earlier].outcome not in worked[earlier]
-        )
-        obstacle = next((clause(earlier.note.removeprefix(BY_TREE)) for earlier in failed), visit.obstacle)
+        obstacle = next(map(_said, await self._unwalked(task)), visit.obstacle)
         return ended("unwalked", {"obstacle": obstacle}, url=ending.url) if obstacle else ending
+
+    async def _unwalked(self, task: str) -> list[TaskResult]:
+        """Return how reading and following ended where they came before ``task`` and did not work."""
+        if task not in WALK:
+            await self.followed.wait()
+        before = [result for result in self.state.report.results if result.task in WALK]
+        return [result for result in before if result.outcome not in WALK[result.task]]
 
     def _failed(self, fence: Fence, task: str, error: Exception, left: float) -> TaskResult:
         """Return the ending for an error. Only robots.txt is the site's own word; all else is a doubt."""
@@ -412,6 +418,11 @@ class _Run:
                 self.state.pictures[task] = picture
                 if untouched:
                     self.drawn[tab.url] = picture
+
+
+def _said(result: TaskResult) -> str:
+    """Return what a result says, as a part of a sentence."""
+    return clause(result.note.removeprefix(BY_TREE))
 
 
 async def _alive(page: Page) -> bool:

@@ -13,7 +13,8 @@ from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
 from aui_tui.model.tasks import TaskResult
-from aui_tui.tasks.fields import behind, disabled_field, field_of, opener, search_field
+from aui_tui.tasks.enabling import enabled
+from aui_tui.tasks.fields import behind, disabled_button, disabled_field, field_of, opener, search_field
 from aui_tui.tasks.outline import ACTIONABLE, ENTRIES, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck
 from aui_tui.tasks.pointing import (
@@ -281,26 +282,35 @@ async def _failed(visit: Visit, tries: list[SearchResult], *, named: bool) -> Ta
         reason = "search-held"
     elif any(attempt.failed for attempt in tries):
         reason = "search-waiting"
-    elif named and not last.reacted:
-        reason, looked_for = "search-mouse", "a button by name"
-        pointer = next((n for n in last.outline.nodes if n.pointer and n.role in ("generic", "img") and n.text), None)
-        facts |= {
-            "example": f": “{pointer.text}” has no role" if pointer is not None else "",
-            "control": f"“{pointer.text}”" if pointer is not None else "the control beside the field",
-        }
-    elif named and (shown := await _unlinked(visit, last)):
+    elif (button := disabled_button(last.outline)) is not None and not last.reacted:
+        if await _typed_again(visit, last.query):
+            return await _closed(visit, await visit.page.look(), button)
+    elif named and last.reacted and (shown := await _unlinked(visit, last)):
         reason, looked_for = "search-no-results", "results with a role"
         facts["shown"] = shown
-    elif named and (pin := await _pinned(visit, last)):
+    elif named and last.reacted and (pin := await _pinned(visit, last)):
         reason, looked_for = "search-pins", "results with a role"
         facts["example"] = pin
     elif not any(attempt.moved for attempt in tries) and (tag := await _by_mouse(visit, last.query)):
         reason, looked_for = "search-mouse", "a button by name"
-        facts |= {"example": f": a mouse that presses {tag} does", "control": "what a mouse presses"}
+        facts["example"] = tag
     if not looked_for:
         return ended(reason, facts, node=last.box, url=last.outline.url)
     visit.step("looked", note=f"for {looked_for}", mark="stuck", outline=last.outline)
     return await visit.blame(reason, last.box, facts, url=last.outline.url)
+
+
+async def _closed(visit: Visit, outline: Outline, node: Node) -> TaskResult:
+    """Return the ending of a search whose field or button, ``node``, is disabled on the page that is open.
+
+    Blocked where only a mouse enables it, else a doubt: it may be closed to everybody.
+    """
+
+    def is_free(shown: Outline) -> bool:
+        return any((one.role, one.name, one.disabled) == (node.role, node.name, False) for one in shown.nodes)
+
+    _, tag = await enabled(visit, [one for one in outline.nodes if "search" in one.path], is_free)
+    return ended("search-disabled" if tag else "search-closed", node=node, url=outline.url, snippet=tag)
 
 
 async def _by_mouse(visit: Visit, query: str) -> str:
@@ -436,7 +446,7 @@ async def _by_eye(visit: Visit, shows: Callable[[Outline], bool], opener: str, q
         return ended("search-no-button", {"name": (text.text or text.name).strip()}, node=text)
     disabled = disabled_field(visit.home)
     if disabled is not None:
-        return ended("search-disabled", node=disabled)
+        return await _closed(visit, await visit.here(visit.url), disabled)
     await visit.here(visit.url)
     pointed = opener or await by_pointing(visit, "field", shows, SAYS_SEARCH)
     if pointed:

@@ -235,13 +235,15 @@ MAX_SENTENCE_CHARS = 400
 class Reason(msgspec.Struct, frozen=True):
     """One reason: the outcome, whether a blocked task earns half, what happened, and what to change.
 
-    ``note`` and ``change`` are sentences; only a blocked task has something to change.
+    ``idle``: what was found did nothing when it was operated, which may be so for everybody. ``note`` and ``change``
+    are sentences; only a blocked task has something to change.
     """
 
     outcome: str
     note: str
     change: str = ""
     half: bool = False
+    idle: bool = False
 
 
 @cache

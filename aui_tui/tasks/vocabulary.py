@@ -42,7 +42,6 @@ CART: Final = _names("cart")
 NEVER: Final = _names("never")
 GENERIC: Final = re.compile("^(?:" + "|".join(_table()["generic"]) + ")", re.IGNORECASE)
 MAIL: Final = _names("mail")
-SOLD_OUT: Final = _names("sold_out")
 MENU: Final = _names("menu")
 INVITE: Final = _names("invite")
 NEXT: Final = _names("next")
@@ -59,7 +58,8 @@ COMMITS: Final = _names("commits")
 SEARCH_MARKS: Final = "|".join(_table()["search_marks"])
 """A pattern for the markup of a search."""
 SAYS_SEARCH: Final = f"{SEARCH.pattern}|{SEARCH_MARKS}"
-SAYS_CONTACT: Final = "|".join([CONTACT.pattern, REVEAL.pattern, *_table()["contact_marks"]])
+SAYS_WAY: Final = "|".join(_table()["way_marks"])
+SAYS_CONTACT: Final = "|".join([CONTACT.pattern, REVEAL.pattern, *_table()["contact_marks"], SAYS_WAY])
 SAYS_PRICE: Final = "|".join(_table()["price_marks"])
 """Patterns for what stands in a text or in its markup."""
 STOP: Final = frozenset(_table()["stop"])

@@ -44,7 +44,7 @@ TWINS: dict[str, dict[str, str]] = {
     "no-form": {"form": "absent"},
     "price-picture": {"offer": "blocked/half"},
     "add-dead": {"offer": "blocked"},
-    "add-disabled": {"offer": "blocked/half"},
+    "add-disabled": {"offer": "inconclusive"},
     "no-heading": {"offer": "blocked/half"},
     "no-offer": {"offer": "absent"},
 }
