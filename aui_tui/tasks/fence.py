@@ -30,7 +30,7 @@ from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.robots import Robots
 from aui_tui.scan.target import DEFAULT_PORTS, Origin
 from aui_tui.tasks.proxy import Allowance, Proxy, ProxyRequest, Refused, Usage
-from aui_tui.tasks.vocabulary import acts
+from aui_tui.tasks.vocabulary import acts, opens
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
@@ -389,7 +389,9 @@ class Fence:
     async def _denied(self, url: str, method: str, page: Page | None, *, framed: bool, led: bool = False) -> str:
         """Return why a document is refused, and note it. ``led``: a redirect leads there."""
         why = objection(self.phase, method, url, document=True)
-        if led and self.phase is not NetworkPhase.ACTING and acts(url) and not acts(self.opening):
+        # a page to order on may lead to another of its kind
+        free = opens(url) if acts(self.opening) else not acts(url)
+        if led and self.phase is not NetworkPhase.ACTING and not free and opens(self.opening):
             why = why or "acts"
         why = why or await self.objection(url)
         if why:

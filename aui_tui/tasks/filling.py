@@ -24,7 +24,7 @@ from aui_tui.tasks.pointing import SHORT, by_control, by_pointing
 from aui_tui.tasks.reading import FILE, covered
 from aui_tui.tasks.sending import sent_by_mouse, written_by_mouse
 from aui_tui.tasks.visit import Visit, ended
-from aui_tui.tasks.vocabulary import ADD, INVITE, MAIL, NEVER, NEXT, PUZZLE, SEARCH, TRAP, acts
+from aui_tui.tasks.vocabulary import ADD, INVITE, MAIL, NEVER, NEXT, PUZZLE, SEARCH, TRAP, opens
 from aui_tui.text import count
 
 if TYPE_CHECKING:
@@ -108,10 +108,7 @@ def _likely(visit: Visit, outline: Outline) -> list[Node]:
     leading = [
         node
         for node in outline.of("link")
-        if visit.same_site(node.url)
-        and not visit.at_home(node.url)
-        and not acts(node.url)
-        and not FILE.search(node.url)
+        if visit.same_site(node.url) and not visit.at_home(node.url) and opens(node.url) and not FILE.search(node.url)
     ]
     named = [node for node in leading if node.name and len(node.name) <= SHORT]
     allowed = [node for node in named if not NEVER.search(INVITE.sub("", node.name))]

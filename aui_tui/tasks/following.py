@@ -8,14 +8,14 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 from urllib.parse import unquote, urldefrag, urlsplit
 
-from aui_tui.model.observations import GONE
+from aui_tui.model.observations import GONE, READABLE_ENOUGH
 from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
-from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, Node, Outline
+from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, FIELDS, Node, Outline
 from aui_tui.tasks.page import Closed, Pressed, Stuck, Untouched
 from aui_tui.tasks.pointing import by_control, by_pointing, pointable
 from aui_tui.tasks.reading import items, names_an_item
 from aui_tui.tasks.visit import Visit, ended
-from aui_tui.tasks.vocabulary import DISMISS, INVITE, TAKES, acts, words
+from aui_tui.tasks.vocabulary import DISMISS, INVITE, MISSING, TAKES, opens, words
 from aui_tui.text import clean
 
 CANDIDATES: Final = 3
@@ -25,6 +25,8 @@ FAKES: Final = 3
 MAX_POINTER_CHECKS: Final = 20
 """Texts of a closed shadow root that are checked for the pointer of a link."""
 Way = Callable[[Visit, Node], Awaitable[TaskResult]]
+FAULTY: Final = 400
+"""The first status of a page that did not come as it was asked for."""
 STEM: Final = 4
 """Letters of a word that stand for it with another ending."""
 
@@ -293,8 +295,8 @@ async def _dead(visit: Visit, node: Node) -> TaskResult:
 
 async def _gone_to(visit: Visit, node: Node, address: str, pressed: Pressed) -> TaskResult:
     """Go to the address of a link; press it where a script leads elsewhere. Raises Closed, Stuck."""
-    if not visit.same_site(address) or acts(address):
-        reason = "follow-acts" if acts(address) else "follow-failed"
+    if not visit.same_site(address) or not opens(address):
+        reason = "follow-failed" if opens(address) else "follow-acts"
         facts = {"why": f"the link “{node.name}” leads to another site"}
         return ended(reason, facts, node=node)
     outline = await visit.cleared(await visit.page.open(address))
@@ -330,7 +332,10 @@ async def _landed(visit: Visit, node: Node, outline: Outline, *, went: bool = Fa
     back = _heads(outline) == _heads(home)
     # on the homepage itself, which names the item too, only what is new there counts
     text = " ".join(_fresh(outline, home)) if stayed or back else _heads(outline)
-    shared = _alike(words(node.name) - words(home.title), words(text))
+    promised = words(node.name) - words(home.title)
+    shared = _alike(promised, words(text))
+    if not shared and not stayed and not back and 0 < status < FAULTY:
+        shared = _alike(promised, words(unquote(urlsplit(outline.url).path))) and _is_another(outline, home)
     visit.step("followed", node, note=outline.title, mark="done" if shared else "part", outline=outline)
     facts = {"name": node.name, "title": outline.title or outline.url, "status": str(status)}
     if shared:
@@ -339,8 +344,8 @@ async def _landed(visit: Visit, node: Node, outline: Outline, *, went: bool = Fa
         return ended("follow-done", facts, url=outline.url)
     if status in GONE:
         return ended("missing", facts, node=node)
-    if status >= 400 or outline.url.startswith("chrome-error:"):
-        return ended("follow-failed", {"why": f"status {status}" if status >= 400 else "no answer"})
+    if status >= FAULTY or outline.url.startswith("chrome-error:"):
+        return ended("follow-failed", {"why": f"status {status}" if status >= FAULTY else "no answer"})
     if _brings_nothing(outline, home) and (went or not stayed):
         return ended("follow-elsewhere", facts, node=node)
     return ended("follow-unsure", facts, node=node)
@@ -349,6 +354,15 @@ async def _landed(visit: Visit, node: Node, outline: Outline, *, went: bool = Fa
 def _heads(outline: Outline) -> str:
     """Return what a page says it is about: its first headings and its title."""
     return " ".join([*outline.headings()[:3], outline.title])
+
+
+def _is_another(outline: Outline, home: Outline) -> bool:
+    """Say whether the main part of a page is wholly another one to read, which asks for nothing and is not missing."""
+    main = outline.main()
+    had = {node.text or node.name for node in home.nodes}
+    fresh = sum(len(node.text) for node in main if node.text not in had)
+    asks = any(node.role in FIELDS for node in main)
+    return fresh >= READABLE_ENOUGH and not asks and not MISSING.search(_heads(outline))
 
 
 def _brings_nothing(outline: Outline, home: Outline) -> bool:

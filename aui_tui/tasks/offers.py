@@ -29,6 +29,7 @@ from aui_tui.tasks.vocabulary import (
     TAKES,
     UNREAD_PRICE,
     acts,
+    opens,
     unrolled,
     words,
 )
@@ -203,7 +204,7 @@ def _ahead(visit: Visit) -> Iterator[str]:
     links = (node for node in visit.home.of("link") if SHOP.search(node.name) and visit.same_site(node.url))
     for url in (*_priced(visit, visit.home)[:2], *(node.url for node in links)):
         place = visit.place(url)
-        if place not in places and place.startswith("http") and not acts(place):
+        if place not in places and place.startswith("http") and opens(place):
             places.add(place)
             yield url
 

@@ -15,7 +15,7 @@ from aui_tui.tasks.page import MOST
 from aui_tui.tasks.pointing import by_mouse_alone
 from aui_tui.tasks.tree import COMPARED, unlike
 from aui_tui.tasks.visit import Visit, ended
-from aui_tui.tasks.vocabulary import CLOSE, COMMITS, GENERIC, NEVER, REJECT, acts, words
+from aui_tui.tasks.vocabulary import CLOSE, COMMITS, GENERIC, NEVER, REJECT, opens, words
 from aui_tui.text import clean, count, joined
 
 LITTLE: Final = 100
@@ -162,7 +162,7 @@ def items(visit: Visit, outline: Outline, *, main: bool = True, acting: bool = F
         url = visit.place(node.url)
         if node.framed and links and not links[0][1].framed:
             break
-        if node.role != "link" or not url.startswith("http") or acts(url) != acting or url in places:
+        if node.role != "link" or not url.startswith("http") or opens(url) == acting or url in places:
             continue
         if not visit.same_site(url) or FILE.search(url) or not names_an_item(node, own):
             continue

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from aui_tui.packaged import read_table
@@ -43,6 +43,7 @@ NEVER: Final = _names("never")
 GENERIC: Final = re.compile("^(?:" + "|".join(_table()["generic"]) + ")", re.IGNORECASE)
 MAIL: Final = _names("mail")
 MENU: Final = _names("menu")
+MISSING: Final = _names("missing")
 INVITE: Final = _names("invite")
 NEXT: Final = _names("next")
 PUZZLE: Final = _names("puzzle")
@@ -136,6 +137,8 @@ def _whole(patterns: Iterable[str]) -> re.Pattern[str]:
 _ACTS: Final = _whole(_table()["acts"])
 _BOOKS: Final = _whole(_table()["books"])
 _BOOKED: Final = _whole((*_table()["books"], *_table()["booked"]))
+_ORDERS: Final = _whole(_table()["orders"])
+_ORDERED: Final = _whole((*_table()["orders"], *_table()["ordered"]))
 _LANGUAGE: Final = 2
 """Letters of a part of an address that names a language."""
 _JOINED_ACTS: Final = _whole(word for word in _table()["acts"] if not word.isascii())
@@ -147,32 +150,68 @@ PROSE: Final = 3
 """Words of a part of an address; more of them are a title, such as ``how-to-delete-a-file``."""
 
 
+class _Address(NamedTuple):
+    """The words of each part of the path of an address, and of each of its parameters. ``bare``: it has no parameter.
+
+    Nor a number, which tells what is asked for.
+    """
+
+    segments: list[list[str]]
+    parameters: list[list[str]]
+    bare: bool
+
+    def asks(self, asked: re.Pattern[str], beside: re.Pattern[str]) -> bool:
+        """Say whether this is the page of a form to book or order on, as ``/pedir-cita``.
+
+        It says what is ``asked`` for and what may stand ``beside`` that, and names no thing.
+        """
+        named = [words for words in self.segments if words and not _names_a_language(words)]
+        fits = self.bare and len(named) == 1
+        return fits and any(map(asked.fullmatch, named[0])) and all(map(beside.fullmatch, named[0]))
+
+
+def _names_a_language(words: list[str]) -> bool:
+    return len(words) == 1 and len(words[0]) == _LANGUAGE and words[0].isascii()
+
+
 def acts(url: str) -> bool:
     """Say whether an address looks as if asking for it did something: added, bought, deleted or logged out."""
-    try:
-        parts = urlsplit(url)
-        path, pairs = unquote(parts.path), parse_qsl(parts.query, keep_blank_values=True)
-    except ValueError:
+    address = _address(url)
+    if address is None:
         return True
-    if _STATIC.search(path):
+    parts = [*address.segments, *address.parameters]
+    if address.asks(_BOOKS, _BOOKED):
         return False
-    segments = [_tokens(segment) for segment in path.split("/")]
-    if not pairs and not any(map(str.isdigit, path)) and _asks(segments):
-        return False
-    parameters = [_tokens(key) + _tokens(value) for key, value in pairs if not _SORTING.fullmatch(key.casefold())]
-    if any(map(_act, (*segments, *parameters))):
+    if any(map(_act, parts)):
         return True
-    every = [word for words in (*segments, *parameters) for word in words]
+    every = [word for words in parts for word in words]
     return any(
         any(first.fullmatch(word) for word in every) and any(second.fullmatch(word) for word in every)
         for first, second in _TOGETHER
     )
 
 
-def _asks(segments: list[list[str]]) -> bool:
-    """Say whether an address is that of a page to book on, as ``/pedir-cita``: it names nothing that is booked."""
-    named = [words for words in segments if words and not (len(words) == 1 and len(words[0]) == _LANGUAGE)]
-    return len(named) == 1 and any(map(_BOOKS.fullmatch, named[0])) and all(map(_BOOKED.fullmatch, named[0]))
+def opens(url: str) -> bool:
+    """Say whether a link to an address may be followed: it does not act, or is that of a page to order on.
+
+    Such a page shows what it takes orders for. What a press asks for is held to ``acts`` all the same.
+    """
+    address = _address(url)
+    return not acts(url) or (address is not None and address.asks(_ORDERS, _ORDERED))
+
+
+def _address(url: str) -> _Address | None:
+    """Return the parts of ``url``, none of those of a file that never acts; None where it is no address."""
+    try:
+        parts = urlsplit(url)
+        path, pairs = unquote(parts.path), parse_qsl(parts.query, keep_blank_values=True)
+    except ValueError:
+        return None
+    if _STATIC.search(path):
+        return _Address([], [], bare=False)
+    parameters = [_tokens(key) + _tokens(value) for key, value in pairs if not _SORTING.fullmatch(key.casefold())]
+    bare = not pairs and not any(map(str.isdigit, path))
+    return _Address([_tokens(segment) for segment in path.split("/")], parameters, bare)
 
 
 def _tokens(text: str) -> list[str]:

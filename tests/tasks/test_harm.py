@@ -227,6 +227,23 @@ TRAPS: Final = {
         pages={f"/items/{n}": (302, {"location": f"/cart/add?item={n}"}, b"") for n in ("one", "two", "three")},
         acts=("/cart",),
     ),
+    "pages to order on that lead on to an order, and forms on them": Trap(
+        listed(
+            "<a href=/commande>Commande de lampes</a>",
+            "<a href=/bestellungen>Bestellungen im Winter</a>",
+            "<a href=/order-form onclick=\"location='/order/confirm';send('/order');return false\">Order form of lanterns</a>",
+        ),
+        pages={
+            "/commande": (302, {"location": "/commande/valider?id=1"}, b""),
+            "/bestellungen": html(
+                f"{SEND}<main>{text('Bestellungen')}<p>49 €</p><form action=/bestellen/los onchange=\"send('/bestellt')\">"
+                "<label>Name <input name=n></label><label>Lampen <textarea name=l></textarea></label>"
+                "<button>Jetzt bestellen</button></form></main>",
+                "Bestellungen",
+            ),
+        },
+        acts=("/commande/", "/bestellen", "/order/"),
+    ),
     "a dialog that only pays": Trap(
         ITEMS + dialog("Your order is ready", button("Confirm and pay", "/pay"), button("Continue", "/pay")),
         tasks=("read", "follow"),

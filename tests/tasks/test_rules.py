@@ -17,7 +17,7 @@ from aui_tui.scan.exchanges import redact
 from aui_tui.tasks import browser
 from aui_tui.tasks.fence import NetworkPhase, carries, objection
 from aui_tui.tasks.proxy import Allowance, Usage
-from aui_tui.tasks.vocabulary import acts
+from aui_tui.tasks.vocabulary import acts, opens
 
 ACTING = """/cart/add?id=1 /panier/ajouter?id=0 /panier/supprimer/1 /compte/deconnexion /carrito/eliminar/1 /koszyk/dodaj/0
 /pedido/comprar?id=2 /konto/usun?id=1 /korzina/dobavit/2 /заказ/купить?id=3 /カート/追加/0 /注文?id=1 /购物车/删除/3 /shop/addToCart?id=4
@@ -26,6 +26,11 @@ ACTING = """/cart/add?id=1 /panier/ajouter?id=0 /panier/supprimer/1 /compte/deco
 /reservar-sala-azul /carrinho/adicionar?id=1 /konto/löschen"""
 READING = """/ /items/one /search?q=order /list?sort=order&order=asc /blog/how-to-delete-a-file /about /books/2 /wiki/Special:Search
 /news/federal-reserve-keeps-its-course /docs/addons.html /addresses /app/delete.js /product/payload /en/address-book /pedir-cita /es/pedir-cita/ /de/termin-buchen /reservar /prenota"""
+
+ORDERING = """/commande /commandez /fr/commande /bestellungen /de/bestellen /order /order-form /how-to-order.html /bon-de-commande /bestelformulier /注文 /заказ
+/formulaire-commande /order-price-list"""
+CLOSED = """/order/7 /order?id=1 /order-now /order/confirm /shop/order /commande/valider /commander/lampe /bestellen?lampe=7 /place-order /bestellung-abschicken /buy /kaufen /checkout
+/add /delete /unsubscribe /abmelden /logout /order2/3 /re-order/3 /cancel-order /order/cancel /commande-annuler"""
 
 
 def test_what_a_run_has_used_is_held_against_all_or_a_part_of_what_it_may_use() -> None:
@@ -39,6 +44,17 @@ def test_what_a_run_has_used_is_held_against_all_or_a_part_of_what_it_may_use() 
 def test_addresses_that_act_are_told_from_those_that_read() -> None:
     assert [path for path in ACTING.split() if not acts(f"https://shop.example{path}")] == []
     assert [path for path in READING.split() if acts(f"https://shop.example{path}")] == []
+
+
+def test_a_page_to_order_on_may_be_opened_and_is_not_asked_for_by_a_press() -> None:
+    """Nothing that names a thing, a number or another act, nor what acts without a thing, is opened."""
+    urls = [f"https://shop.example{path}" for path in ORDERING.split()]
+    assert [url for url in urls if not opens(url)] == []
+    assert [url for url in urls if acts(url) and not objection(NetworkPhase.PRESSED, "GET", url, document=True)] == []
+    assert sum(map(acts, urls)) > len(urls) / 2
+    closed = [f"https://shop.example{path}" for path in (*ACTING.split(), *CLOSED.split())]
+    assert [url for url in closed if opens(url)] == []
+    assert [path for path in READING.split() if not opens(f"https://shop.example{path}")] == []
 
 
 @pytest.mark.parametrize(
