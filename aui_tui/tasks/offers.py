@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
+from aui_tui.tasks.cards import CONTROLS, SEVERAL, block_of, nameless_cards, price_in, text_of
 from aui_tui.tasks.enabling import OTHERS, enabled
 from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck, Untouched
@@ -19,6 +20,7 @@ from aui_tui.tasks.vocabulary import (
     CART,
     CONTACT,
     ENTER,
+    OTHER_ICON,
     PRICE,
     PUZZLE,
     SAYS_PRICE,
@@ -30,7 +32,6 @@ from aui_tui.tasks.vocabulary import (
     UNREAD_PRICE,
     acts,
     opens,
-    unrolled,
     words,
 )
 
@@ -41,21 +42,14 @@ FOLDED: Final = 3
 MOST_USED: Final = 0.5
 MOST_TIME: Final = 0.75
 """Parts of what the run may use, and of the time of the task, after which nothing is tried that may be in vain."""
-NEAR: Final = 4
-"""Elements before and after a control in which a price belongs to it where no block holds both."""
 CLOSE_BY: Final = 2
 """The same for a control that rents, joins or applies."""
 CART_TEXT: Final = 12
 """Characters after the word for a cart that may say what is in it; twice as many before it."""
-SMALL: Final = 600
-"""Characters of a block that holds one offer: beyond it a price and a control have nothing to do with each other."""
-NAMED: Final = frozenset({"heading", "button", "link", "cell", "img"})
-"""Roles whose name a reader gets as text; that of a picture is its alternative text."""
 MAX_LABEL_WORDS: Final = 4
 """Words of what a control says where adding or booking does not come first."""
 ABOVE: Final = DIALOGS | {"navigation", "banner", "search"}
 """Regions that hold no control of the offer that the page is about."""
-CONTROLS: Final = frozenset({"button", "link"})
 _PRODUCT: Final = re.compile(
     r'"@type"\s*:\s*(?:\[[^\]]*)?"(?:Product|Offer|AggregateOffer|ProductGroup|Event|Hotel|HotelRoom)"'
 )
@@ -141,9 +135,33 @@ async def offer(visit: Visit) -> TaskResult:
         return unsaid
     if endings:
         return next((ending for ending in endings if ending.outcome != BLOCKED), endings[0])
+    nameless = await _on_cards(visit)
+    if nameless is not None:
+        return nameless
     if failure is not None:
         raise failure
     return ended("offer-absent")
+
+
+async def _on_cards(visit: Visit) -> TaskResult | None:
+    """Return the ending where cards of the homepage hold a control without a name beside name and price.
+
+    Blocked where its markup says that it takes the thing, or several cards are alike and it says nothing else; else a
+    doubt. None without such cards, and where it says that it does something else.
+    """
+    outline = await visit.here(visit.url)
+    for card in nameless_cards(outline.main()):
+        marks = str(await visit.page.ask(card.control, "marks") or "")
+        takes = CART.search(marks) or TAKE.search(marks)
+        if (OTHER_ICON.search(marks) and not takes) or not await visit.page.ask(card.control, "unheard"):
+            continue
+        visit.step("looked", card.control, note=f"beside {card.price}", mark="stuck", outline=outline)
+        facts = {"name": card.name, "price": card.price}
+        if not takes and card.alike < SEVERAL:
+            return await visit.blame("offer-unsure", card.control, facts)
+        example = f"; {await visit.page.snippet(card.control)} has no name"
+        return await visit.blame("offer-control", card.control, {**facts, "example": example})
+    return None
 
 
 def _spare(visit: Visit) -> bool:
@@ -170,7 +188,7 @@ async def _folds(visit: Visit, outline: Outline) -> bool:
 async def _drawn_beside(visit: Visit, outline: Outline) -> TaskResult | None:
     """Return the ending for a page that sells several things whose prices are drawn; None for another."""
     control = next((node for node in outline.main() if node.role in CONTROLS and TAKES.search(node.name)), None)
-    if control is None or _price(outline.main()):
+    if control is None or price_in(outline.main()):
         return None
     await visit.here(outline.url)
     drawn = await visit.page.query("drawn-beside", [TAKES.pattern, PRICE.pattern])
@@ -194,7 +212,7 @@ async def _unfolded(visit: Visit, url: str) -> TaskResult | None:
     pointed = await by_pointing(visit, "offer", shows)
     if not pointed:
         return None
-    facts = {"name": _name(outline, (), None), "price": _price((await visit.page.look(whole=False)).main())}
+    facts = {"name": _name(outline, (), None), "price": price_in((await visit.page.look(whole=False)).main())}
     return ended("offer-control", {**facts, "example": f"; one shows where a mouse points at {pointed}"}, url=url)
 
 
@@ -237,7 +255,7 @@ def _priced(visit: Visit, outline: Outline) -> list[str]:
     def beside_a_price(node: Node) -> bool:
         if PRICE.search(node.name) or (node.group and PRICE.search(outline.text(node.group))):
             return True
-        block = _block(main, main.index(node)) if node in main else ()  # a card tells of one item
+        block = block_of(main, main.index(node)) if node in main else ()  # a card tells of one item
         return bool(block) and {link.url for link in block if link.url in urls} == {node.url}
 
     priced = [node.url for node in every if beside_a_price(node)]
@@ -255,9 +273,9 @@ def _offer(outline: Outline) -> Offer:
         block = block or bar
     fake = _fake(outline, main, declared=declared) if control is None else None
     beside = _beside(outline, main)
-    if fake in beside and not PRICE.search(_text(main)):
-        block = block or _block(beside, beside.index(fake))
-    text = _text(block) if PRICE.search(_text(block)) else _text(main)
+    if fake in beside and not PRICE.search(text_of(main)):
+        block = block or block_of(beside, beside.index(fake))
+    text = text_of(block) if PRICE.search(text_of(block)) else text_of(main)
     price = None if UNREAD_PRICE.search(text) else PRICE.search(text)  # the other may be that of the shipping
     name = _name(outline, () if declared else block, control)
     unread = "" if price else _unread(outline, main)
@@ -291,7 +309,7 @@ def _unread(outline: Outline, main: Sequence[Node]) -> str:
         return f"; “{apart[0]}” is left out of the accessibility tree"
     return (
         "; its digits are no text, for a font or a style sheet alone makes them"
-        if UNREAD_PRICE.search(_text(main))
+        if UNREAD_PRICE.search(text_of(main))
         else ""
     )
 
@@ -319,11 +337,6 @@ def _label(node: Node) -> str:
     return PRICE.sub("", node.text or node.name).strip()
 
 
-def _text(nodes: Sequence[Node]) -> str:
-    texts = (node.text or (node.name if node.role in NAMED else "") for node in nodes)
-    return unrolled(" ".join(" ".join(texts).split()))
-
-
 def _adding(nodes: Sequence[Node], *roles: str) -> Node | None:
     """Return the control that adds or books, one that can be pressed before the others."""
     controls = [node for node in nodes if node.role in roles and TAKE.search(node.name)]
@@ -338,7 +351,7 @@ def _paired(main: Sequence[Node]) -> tuple[Sequence[Node], Node | None, Node | N
         is_unknown = node.role == "button" and not node.disabled and not any(o.search(node.name) for o in OTHERS)
         if not adds and (unknown[0] or not is_unknown):
             continue
-        block = _block(main, at)
+        block = block_of(main, at)
         if block and adds:
             return block, node, None
         if block and not adds:
@@ -348,25 +361,8 @@ def _paired(main: Sequence[Node]) -> tuple[Sequence[Node], Node | None, Node | N
 
 def _enters(main: Sequence[Node], at: int) -> bool:
     """Say whether a control rents, joins or applies for what has its price right beside it, not in prose."""
-    beside = _text(main[max(0, at - CLOSE_BY) : at + CLOSE_BY + 1])
+    beside = text_of(main[max(0, at - CLOSE_BY) : at + CLOSE_BY + 1])
     return ENTER.search(main[at].name) is not None and PRICE.search(beside) is not None
-
-
-def _block(main: Sequence[Node], at: int) -> Sequence[Node]:
-    """Return the smallest part of the page that holds the control at ``at`` and a price; empty beyond SMALL."""
-    begin, depth = at, main[at].depth
-    while True:
-        begin = next((place for place in range(begin - 1, -1, -1) if main[place].depth < depth), -1)
-        depth = main[begin].depth if begin >= 0 else -1
-        end = next((place for place in range(at + 1, len(main)) if main[place].depth <= depth), len(main))
-        block = main[max(begin, 0) : end]
-        text = _text(block)
-        if PRICE.search(text) and len(text) <= SMALL:
-            return block
-        if begin < 0 or len(text) > SMALL:
-            near = main[max(0, at - NEAR) : at + NEAR]
-            price = PRICE.search(_text(near)) if begin < 0 and len(_text(near)) <= SMALL else None
-            return near if price and price[0] in _text(main) else ()  # the cut may go through a column of digits
 
 
 def _name(outline: Outline, block: Sequence[Node], control: Node | None) -> str:
@@ -387,7 +383,7 @@ async def _judge(visit: Visit, offer: Offer) -> TaskResult | None:
         control, chosen_by = await _chosen(visit, offer, control)
     if control is not None and offer.name and not offer.price and not offer.price_unread and not visit.act:
         shown = await by_control(visit, await visit.here(outline.url), _shows_price, TAKE)
-        offer = replace(offer, price=_price(shown[1].main())) if shown is not None else offer
+        offer = replace(offer, price=price_in(shown[1].main())) if shown is not None else offer
     facts = {"name": offer.name or outline.title, "price": offer.price, "control": "", "role": "", "pictures": ""}
     facts["example"] = ""
     if control is not None:
@@ -477,7 +473,7 @@ async def _changing_the_cart(visit: Visit, outline: Outline) -> Node | None:
     """Press the one button without a name beside a price while nothing can leave; return it where a cart changes."""
     main = (await visit.here(outline.url)).main()
     nameless = [at for at, node in enumerate(main) if node.role == "button" and not node.name and not node.disabled]
-    beside = [main[at] for at in nameless if _block(main, at)]
+    beside = [main[at] for at in nameless if block_of(main, at)]
     if len(beside) != 1:
         return None
     before = _carts(visit.page.outline)
@@ -519,13 +515,8 @@ def _carts(outline: Outline) -> list[str]:
     return said
 
 
-def _price(nodes: Sequence[Node]) -> str:
-    match = PRICE.search(_text(nodes))
-    return match[0] if match else ""
-
-
 def _shows_price(shown: Outline) -> bool:
-    return bool(_price(shown.main()))
+    return bool(price_in(shown.main()))
 
 
 async def _chosen(visit: Visit, offer: Offer, control: Node) -> tuple[Node, str]:

@@ -68,6 +68,8 @@ FRAMES: Final = 20
 """Frames of a page whose trees are read."""
 
 
+SCRIPTS: Final = ("questions", "drawings", "fields", "pointing")
+"""Packaged files of questions to a page."""
 SHARED: Final = {
     "HIT": "hit",
     "REACTS": "reaction",
@@ -88,9 +90,10 @@ SHARED: Final = {
 @cache
 def questions() -> Mapping[str, str]:
     """Return the packaged functions that ask a page, by name."""
-    text = read_text("tasks/questions.js")
-    parts = re.split(r"^//: ([\w-]+)[^\n]*\n", text, flags=re.MULTILINE)[1:]
-    functions = dict(zip(parts[::2], parts[1::2], strict=True))
+    functions: dict[str, str] = {}
+    for script in SCRIPTS:
+        parts = re.split(r"^//: ([\w-]+)[^\n]*\n", read_text(f"tasks/{script}.js"), flags=re.MULTILINE)[1:]
+        functions |= dict(zip(parts[::2], parts[1::2], strict=True))
     shared = {word: functions[name].strip() for word, name in SHARED.items()}
     shared["MARKED"] = f"(text => new RegExp({json.dumps(SEARCH_MARKS)}, 'i').test(text))"
     words = re.compile(rf"\b(?:{'|'.join(shared)})\b")
@@ -216,7 +219,7 @@ class Page:
         raise Untouched
 
     async def ask(self, node: Node, question: str, *arguments: Any) -> Any:
-        """Ask the element of ``node`` a question of ``questions.js``; None when it has gone."""
+        """Ask the element of ``node`` one of the ``questions``; None when it has gone."""
 
         async def asked() -> Any:
             return await (await self.locate(node)).evaluate(questions()[question], *arguments)
@@ -224,11 +227,11 @@ class Page:
         return await _answer(asked())
 
     async def query(self, question: str, *arguments: Any) -> Any:
-        """Ask the page a question of ``questions.js``; None when it does not answer."""
+        """Ask the page one of the ``questions``; None when it does not answer."""
         return await _answer(self.tab.evaluate(questions()[question], *arguments))
 
     async def inspect(self, question: str, *arguments: str) -> Any:
-        """Ask a question of ``questions.js`` that sees which elements listen to clicks; None without an answer."""
+        """Ask one of the ``questions`` that sees which elements listen to clicks; None without an answer."""
         values = ", ".join(["getEventListeners", *map(json.dumps, arguments)])
         call = {"expression": f"({questions()[question]})({values})", "includeCommandLineAPI": True}
 

@@ -86,7 +86,7 @@ async def by_pointing(
 ) -> str:
     """Point at what is no control with a name, then press it, until the page ``shows`` what was hidden.
 
-    Returns its tag and text; empty where nothing of the page does. ``kind``: of what is hidden, as in ``questions.js``;
+    Returns its tag and text; empty where nothing of the page does. ``kind``: of what is hidden, as in ``pointing.js``;
     ``about``: a pattern of what it may say. ``leads``: a press that asks for another page will do. On a page that was
     not touched it must do so once more, alone, and not before.
     """

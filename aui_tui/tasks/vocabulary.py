@@ -61,6 +61,8 @@ SEARCH_MARKS: Final = "|".join(_table()["search_marks"])
 SAYS_SEARCH: Final = f"{SEARCH.pattern}|{SEARCH_MARKS}"
 SAYS_WAY: Final = "|".join(_table()["way_marks"])
 SAYS_CONTACT: Final = "|".join([CONTACT.pattern, REVEAL.pattern, *_table()["contact_marks"], SAYS_WAY])
+OTHER_ICON: Final = re.compile("|".join(_table()["other_icons"]), re.IGNORECASE)
+"""What markup calls an icon beside a thing that does not take it."""
 SAYS_PRICE: Final = "|".join(_table()["price_marks"])
 """Patterns for what stands in a text or in its markup."""
 STOP: Final = frozenset(_table()["stop"])

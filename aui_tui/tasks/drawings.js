@@ -1,0 +1,154 @@
+// Questions about what a page draws without a text: pictures, shapes and generated content. See `questions.js`.
+
+//: pictures  Pictures of the main region without any alt text, and canvases without text; small ones are decoration.
+() => {
+  const main = document.querySelector("main,[role=main]") || document.body;
+  const shown = element => {
+    const box = element.getBoundingClientRect();
+    return element.checkVisibility() && box.width >= 24 && box.height >= 12 && !element.closest("[aria-hidden=true],[role=presentation],[role=none]");
+  };
+  return {
+    pictures: [...main.querySelectorAll("img")].filter(image => shown(image) && !image.hasAttribute("alt") &&
+      !image.getAttribute("aria-label") && !image.title).length,
+    canvases: [...main.querySelectorAll("canvas")].filter(canvas => shown(canvas) && !canvas.textContent.trim() &&
+      !canvas.getAttribute("aria-label")).length,
+  };
+}
+
+//: drawn  What shows a short text as a drawing, as the end of a sentence: in the size of a line, by what its markup, its file or
+// the words beside it say (`marks`), or by its place. `alone`: the one of that size tells whatever stands before it; else it
+// must end a sentence or follow what matches.
+([marks, alone]) => {
+  const deep = DEEP, about = new RegExp(marks, "i"), text = element => (element.textContent || "").trim();
+  const said = element => /\d/.test([element, ...element.querySelectorAll("*")].map(part => [part.textContent, part.getAttribute("aria-label"), part.getAttribute("alt"), part.title].join()).join());
+  const drawn = element => element.matches("img,svg,canvas,object,picture") || ["", "::before", "::after"].some(side => {
+    const style = getComputedStyle(element, side || null);
+    return /url\(/.test(style.backgroundImage + style.maskImage + (side ? style.content : ""));
+  });
+  const box = element => element.getBoundingClientRect(), main = document.querySelector("main,[role=main]") || document.body;
+  // a picture that did not come shows nothing
+  const shown = deep("*", main).filter(element => element.checkVisibility({ visibilityProperty: true }) && box(element).height >= 10 && !said(element) &&
+    (element.localName !== "img" || element.naturalWidth > 0) && !element.closest("svg *,a[href],button,[role=button],nav,header,footer"));
+  const named = element => !!element.closest("[aria-label]:not([aria-label='']),[title]:not([title=''])") || !!element.getAttribute("alt") || !!element.querySelector("title");
+  const line = element => box(element).height >= 12 && box(element).height <= 80 && box(element).width >= 2 * box(element).height && box(element).width <= 400;
+  const shaped = shown.filter(element => drawn(element) && line(element) && !named(element) && !text(element) && (element.localName === "svg" || !element.children.length) &&
+    !element.closest("[aria-hidden=true],[role=presentation],[role=none]"));
+  const file = element => (element.getAttribute("src") || "").replace(/^data:.*|#.*$/, "").split("/").pop();
+  const marked = element => ["id", "class", "itemprop"].map(key => element.getAttribute(key) || "").concat(file(element)).some(one => about.test(one));
+  const before = element => element.previousSibling && element.previousSibling.nodeType === 3 ? element.previousSibling.data.trim() : "";
+  const above = element => element.previousElementSibling || element.parentElement.previousElementSibling;
+  // several alike are decoration
+  const ends = element => {
+    const one = above(element), said = one && !one.matches("h1") ? text(one) : "";
+    return /[\p{L}:]$/u.test(before(element)) || (!!said && (one.matches("h2,h3,h4,h5,h6,dt,th,td,label") ? about.test(said) : /[\p{L}:：]$/u.test(said)));
+  };
+  const labels = element => [before(element), above(element) && !above(element).matches("h1") ? text(above(element)) : ""].some(said => said.length < 40 && about.test(said));
+  const row = element => element.children.length > 4 && [...element.children].every(part => shown.includes(part) && drawn(part) && !part.children.length && box(part).height <= 80);
+  // digits as pictures beside a currency
+  const sum = element => element.children.length > 1 && [...element.children].filter(part => shown.includes(part) && drawn(part) && box(part).width <= 40).length > 1 &&
+    /^(?:\p{Sc}|zł|kr|Kč|Ft|lei|CHF|EUR|USD|GBP|円|元|руб)\.?$/u.test(text(element));
+  const inside = element => [element, ...element.querySelectorAll("*")].some(part => shaped.includes(part));
+  const found = shown.find(row) || (alone && shown.find(sum)) || shown.find(element => marked(element) && text(element).length < 60 && inside(element)) ||
+    shaped.find(labels) || (shaped.length === 1 && (alone || ends(shaped[0])) && shaped[0]);
+  return found ? `; what is drawn by ${found.cloneNode(false).outerHTML.slice(0, 100)} has no text` : "";
+}
+
+//: drawings  Start tags of what the main region draws without a text or a name, decoration too, the largest first: `drawing`
+// and its number bring one into sight.
+() => {
+  const deep = DEEP, main = document.querySelector("main,[role=main]") || document.body;
+  const box = element => element.getBoundingClientRect(), says = text => /[\p{L}\p{N}]/u.test(text || "");
+  const drawn = element => element.matches("img,canvas,svg,object,picture") || /url\(/.test(getComputedStyle(element).backgroundImage);
+  const chosen = deep("*", main).filter(element => box(element).width >= 80 && box(element).height >= 14 && drawn(element) &&
+    element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !element.closest("nav,svg *,a[href],button,[role=button]") &&
+    ![element.textContent, element.getAttribute("aria-label"), element.getAttribute("alt"), element.title].some(says) && !element.hasAttribute("aria-labelledby"));
+  chosen.sort((left, right) => box(right).width * box(right).height - box(left).width * box(left).height);
+  Object.defineProperty(globalThis, Symbol.for("drawings"), { value: chosen, configurable: true });
+  return chosen.slice(0, 8).map(element => element.cloneNode(false).outerHTML.slice(0, 80));
+}
+
+//: drawing  Bring a drawing of that number into sight; the part of the page in which it is seen.
+at => {
+  const element = globalThis[Symbol.for("drawings")][at];
+  element.scrollIntoView({ block: "center", behavior: "instant" });
+  const box = element.getBoundingClientRect();
+  const left = Math.max(0, box.left), top = Math.max(0, box.top);
+  const width = Math.min(innerWidth, box.right) - left, height = Math.min(innerHeight, box.bottom) - top;
+  return width >= 40 && height >= 12 ? [left + scrollX, top + scrollY, width, height] : null;
+}
+
+//: lettered  Whether a PNG image shows lines of letters: on a ground of one colour, bands of ink of the height of a line, each
+// parted into letters.
+async data => {
+  const image = await createImageBitmap(new Blob([Uint8Array.from(atob(data), one => one.charCodeAt(0))], { type: "image/png" }));
+  const { width, height } = image, context = new OffscreenCanvas(width, height).getContext("2d");
+  context.drawImage(image, 0, 0);
+  const pixels = context.getImageData(0, 0, width, height).data, counts = new Map();
+  const key = at => (pixels[at] >> 4 << 8) | (pixels[at + 1] >> 4 << 4) | (pixels[at + 2] >> 4);
+  for (let at = 0; at < pixels.length; at += 4) counts.set(key(at), (counts.get(key(at)) || 0) + 1);
+  const [ground, often] = [...counts].reduce((most, one) => one[1] > most[1] ? one : most);
+  if (often < 0.5 * width * height) return false;
+  const colour = [ground >> 8, ground >> 4 & 15, ground & 15].map(part => part * 16 + 8);
+  const ink = new Uint8Array(width * height);
+  for (let at = 0; at < ink.length; at++) {
+    ink[at] = Math.abs(colour[0] - pixels[4 * at]) + Math.abs(colour[1] - pixels[4 * at + 1]) + Math.abs(colour[2] - pixels[4 * at + 2]) > 120;
+  }
+  const differs = (x, y) => ink[y * width + x] > 0;
+  const range = length => [...Array(length).keys()], columns = range(width), rows = range(height);
+  // a line from edge to edge, or nearly so, is a frame
+  const most = (many, inks) => many.filter(inks).length > 0.9 * many.length;
+  const across = new Set(columns.filter(x => most(rows, y => differs(x, y)))), along = new Set(rows.filter(y => most(columns, x => differs(x, y))));
+  const inked = (x, y) => x >= 0 && !across.has(x) && !along.has(y) && differs(x, y);
+  const groups = flags => flags.reduce((found, flag, at) => {
+    if (flag && !flags[at - 1]) found.push([at, at]);
+    if (flag) found[found.length - 1][1] = at;
+    return found;
+  }, []);
+  const bands = groups(rows.map(y => columns.some(x => inked(x, y)))).filter(([from, to]) => to - from >= 4);
+  const letters = bands.filter(([from, to]) => {
+    const high = to - from + 1, band = range(high).map(row => from + row);
+    const parts = groups(columns.map(x => band.some(y => inked(x, y)))), wide = parts[parts.length - 1][1] - parts[0][0] + 1;
+    const strokes = Math.max(...band.map(y => columns.filter(x => inked(x, y) && !inked(x - 1, y)).length));
+    // letters stand apart and are of several widths, unlike waves, dots and dashes
+    const widths = new Set(parts.map(([left, right]) => right - left));
+    return high <= 60 && wide >= 3 * high && strokes >= 10 && parts.length >= 6 && widths.size >= 3;
+  });
+  return letters.length > 0 && letters.length > 0.6 * bands.length;
+}
+
+//: drawn-beside  The start tag of what is drawn in the shape of a short text, in several parts of the page that have a heading
+// and a control of a name that matches `takes` and say no `price`; empty without it.
+([takes, price]) => {
+  const said = new RegExp(takes, "i"), cost = new RegExp(price), main = document.querySelector("main,[role=main]") || document.body;
+  const box = element => element.getBoundingClientRect(), name = element => element.innerText || element.value || element.getAttribute("aria-label") || "";
+  const takers = [...main.querySelectorAll("button,a[href],[role=button],input[type=submit]")].filter(element => element.checkVisibility() && said.test(name(element)));
+  const drawn = element => element.matches("img,svg,canvas,object,picture") ||
+    /url\(/.test(getComputedStyle(element).backgroundImage + getComputedStyle(element).maskImage);
+  const named = element => !!element.closest("[aria-label]:not([aria-label='']),[title]:not([title=''])") || !!element.getAttribute("alt") || !!element.querySelector("title");
+  const fits = element => box(element).height >= 10 && box(element).height <= 60 && box(element).width >= 1.5 * box(element).height &&
+    box(element).width <= 260 && element.checkVisibility({ visibilityProperty: true });
+  // stars and seals are no price
+  const other = /star|rating|review|badge|logo|seal|flag|icon/i;
+  const marks = element => element.outerHTML.slice(0, 300).replace(/data:[^"')]*/g, "") + (element.parentElement.getAttribute("class") || "");
+  const found = takers.map(taker => {
+    let part = taker.parentElement;
+    while (part !== main && part !== document.body && !part.querySelector("h1,h2,h3,h4,h5,h6,[role=heading]")) part = part.parentElement;
+    const alone = part !== main && part !== document.body && takers.filter(one => part.contains(one)).length === 1 && part.textContent.length < 600;
+    return alone && !cost.test(part.innerText) && [...part.querySelectorAll("*")].find(element => drawn(element) && fits(element) && !named(element) &&
+      !element.textContent.trim() && !element.closest("svg *,a[href],button") && !other.test(marks(element)));
+  }).filter(one => one);
+  return found.length > 1 ? found[0].cloneNode(false).outerHTML.slice(0, 100) : "";
+}
+
+//: unsaid  What style sheets write on the page for eyes alone: generated content with an empty alternative text.
+() => [...document.querySelectorAll("body *")].flatMap(element => ["::before", "::after"].map(part => {
+  const match = /^"((?:[^"\\]|\\.)*)"\s*\/\s*""$/.exec(getComputedStyle(element, part).content);
+  return match && element.checkVisibility({ visibilityProperty: true }) ? match[1] : "";
+})).filter(text => text)
+
+//: turned  Texts that style sheets draw from right to left letter by letter, as they stand in the page.
+() => [...document.querySelectorAll("body *")].filter(element => {
+  const style = getComputedStyle(element), text = element.textContent || "";
+  return style.unicodeBidi.includes("override") && style.direction === "rtl" && text.length < 120 && !/[\u0590-\u08ff]/.test(text) &&
+    element.checkVisibility({ visibilityProperty: true });
+}).map(element => element.textContent.trim()).slice(0, 20)

@@ -1,0 +1,267 @@
+// Questions about what only a mouse finds: what reacts, what may be pointed at, and where. See `questions.js`.
+
+//: moved  Whether something in the main region, or what stands for it, reacts to a mouse and is no control.
+getEventListeners => {
+  const reacts = REACTS, hovers = HOVERS, operated = OPERATED, deep = DEEP;
+  const main = document.querySelector("main,[role=main]") || document.body;
+  const own = element => getEventListeners(element);
+  return deep("*", main).some(element => !operated(element) && element.checkVisibility({ visibilityProperty: true }) && !element.closest("footer,form") &&
+    (reacts(getEventListeners, element) || hovers(getEventListeners, element) || Object.keys(own(element)).some(kind => /wheel/.test(kind))));
+}
+
+//: clickable  Elements of the main region that react to a click without being links or buttons.
+getEventListeners => {
+  const reacts = REACTS, operated = OPERATED, deep = DEEP;
+  const main = document.querySelector("main,[role=main]") || document.body;
+  const native = "a[href],button,input,select,textarea";
+  const plain = ["a:not([href])", ..."div,span,li,tr,td,p,img,article,section,i,b,u,canvas,g,path,rect,circle,polygon,text".split(",")];
+  const every = deep("*", main).filter(inner => inner.matches(plain.join()) || inner.localName.includes("-"));
+  const found = every.slice(0, 3000).filter(element => reacts(getEventListeners, element) && !operated(element) &&
+    !element.querySelector(native) && element.checkVisibility());
+  // a list that listens for its entries is none of them
+  const hand = element => ["pointer", "grab"].includes(getComputedStyle(element).cursor);
+  const lists = found.filter(element => !hand(element) && [...element.children].filter(one => found.includes(one)).length > 2);
+  const single = found.filter(element => !lists.includes(element));
+  const top = single.filter(element => !single.includes(element.parentElement));
+  const first = top[0];
+  return {
+    count: top.length,
+    drawn: top.some(element => element.matches("canvas") && !element.textContent.trim()),
+    example: first ? first.cloneNode(false).outerHTML.slice(0, 160) + (first.textContent || "").trim().slice(0, 40) : "",
+  };
+}
+
+//: reacts  Whether what says just this, or hardly more, reacts to a click without being a link or a button.
+(getEventListeners, said) => {
+  const reacts = REACTS, operated = OPERATED, deep = DEEP, plain = text => text.replace(/\s+/g, "");
+  const letters = plain(said);
+  return deep("a:not([href]),span,div,p,li,td,b,i,u,em,strong,h1,h2,h3,h4,h5,h6,dt,dd,svg,g,text,img").some(element => {
+    const text = plain(element.textContent || "");
+    if (!text.includes(letters) || text.length > letters.length + 6 || operated(element) || !element.checkVisibility()) return false;
+    if (element.querySelector("a[href],button,input,select,textarea")) return false;
+    return [element, ...element.querySelectorAll("*")].some(inner => reacts(getEventListeners, inner));
+  });
+}
+
+//: operable  Whether an element is a control, or part of one.
+element => (OPERATED)(element)
+
+//: nameless-links  Links of the main region, or `everywhere` but in the foot, to other pages of the site that have no name.
+everywhere => {
+  const main = document.querySelector("main,[role=main]") || document.body;
+  const named = "[alt]:not([alt='']),[aria-label]:not([aria-label='']),[title]:not([title='']),title";
+  const found = [...(everywhere ? document : main).querySelectorAll("a[href],area[href]")].filter(link => link.host === location.host &&
+    link.pathname + link.search !== location.pathname + location.search && (link.localName === "area" || link.checkVisibility()) &&
+    !link.closest(everywhere ? "footer" : "nav,header,footer,aside") && !(link.textContent || "").trim() &&
+    !link.matches("[alt]:not([alt='']),[aria-label]:not([aria-label='']),[aria-labelledby],[title]:not([title=''])") && !link.querySelector(named));
+  return { count: found.length, example: found.length ? found[0].outerHTML.slice(0, 160) : "" };
+}
+
+//: hidden-controls  The names of links and buttons that are not shown.
+() => [...document.querySelectorAll("a[href],button,[role=button]")].filter(link => !link.checkVisibility({ visibilityProperty: true }))
+  .map(link => (link.textContent || "").trim().slice(0, 80)).filter(name => name).slice(0, 500)
+
+//: hover-links  The names of links that a style sheet shows under a mouse alone.
+() => {
+  const rules = [...document.styleSheets].flatMap(sheet => { try { return [...sheet.cssRules]; } catch { return []; } })
+    .filter(rule => rule.selectorText && rule.style && (rule.style.display || rule.style.visibility || rule.style.opacity));
+  const shows = (element, state) => rules.some(rule => rule.selectorText.split(",").some(part => part.includes(state) &&
+    element.matches(part.replaceAll(state, "") || "*")));
+  const hidden = link => {
+    for (let up = link; up; up = up.parentElement) {
+      if (shows(up, ":hover")) return !shows(up, ":focus-within") && !shows(up, ":focus");
+    }
+    return false;
+  };
+  return [...document.querySelectorAll("a[href]")].filter(link => !link.checkVisibility({ visibilityProperty: true }) &&
+    link.host === location.host && hidden(link)).map(link => (link.textContent || "").trim().slice(0, 80)).filter(name => name);
+}
+
+//: pointable  Start tags and texts of what a mouse may be pointed at for something that is hidden, the likeliest first: what
+// reacts, what lies around the hidden, and what is drawn like a button or an icon; no control with a name. `about`: a
+// pattern of what they may say.
+(getEventListeners, hidden, about) => {
+  const reacts = REACTS, hovers = HOVERS, operated = OPERATED, spoken = SPOKEN, ticks = TICKS, deep = DEEP, boxed = BOXED, beside = BESIDE;
+  const box = element => element.getBoundingClientRect(), text = element => (element.textContent || "").trim();
+  const main = document.querySelector("main,[role=main]") || document.body;
+  const away = element => !element.checkVisibility({ visibilityProperty: true });
+  const shown = element => element.nodeType === 1 && !element.matches("body,html") && !away(element) &&
+    box(element).width >= 8 && box(element).height >= 8 && box(element).right + scrollX > 0 && box(element).bottom + scrollY > 0;
+  const icon = element => box(element).width <= 80 && box(element).height <= 80 && !text(element);
+  const control = "a[href],button,input:not([type=hidden]),select,textarea";
+  const unnamed = element => element.matches(control + ",[role=button],[role=link]") && !spoken(element);
+  const ticking = element => element.localName === "label" && ticks(element);
+  const free = element => shown(element) && (unnamed(element) || ticking(element) || !operated(element));
+  const drawn = (HOVERED)().join() || ":not(*)";
+  const live = element => reacts(getEventListeners, element) || hovers(getEventListeners, element) || unnamed(element) || ticking(element) || element.matches(drawn);
+  const every = deep("*").filter(element => (element.localName.includes("-") ||
+    element.matches("div,span,li,i,b,u,em,strong,p,td,tr,svg,img,figure,article,section,header,nav,footer,h2,h3,h4,dt,dd,label,button,a,[role]")) && free(element));
+  const middle = element => [box(element).left + box(element).right, box(element).top + box(element).bottom];
+  // by rank; a press on the middle of what lies around another is one on that
+  const ranked = (ranks, most) => {
+    const same = (element, outer) => ranks.get(outer) < most && middle(outer).every((at, side) => Math.abs(at - middle(element)[side]) < 6);
+    return [...ranks].filter(([element, rank]) => rank < most && !same(element, element.parentElement))
+      .sort((left, right) => left[1] - right[1]).map(([element]) => element);
+  };
+  const wheels = element => Object.keys(getEventListeners(element)).some(kind => /wheel/.test(kind)) || element.hasAttribute("onwheel");
+  const shapes = from => deep("g,path,rect,circle,polygon,ellipse,canvas", from).filter(element => free(element) && live(element));
+  const scrolls = element => /auto|scroll/.test(getComputedStyle(element).overflowY) && element.scrollHeight > element.clientHeight + 1;
+  const unfolding = (targets, fits) => [...new Set(targets.slice(0, 40).flatMap(one => beside(one, free, live)))].filter(fits);
+  const rows = () => {
+    const apart = "nav,header,footer,aside,form";
+    const lists = deep("*").filter(list => list.children.length > 1 && !list.closest(apart + ",[role=navigation],p") && shown(list) &&
+      new Set([...list.children].map(row => row.tagName + row.className)).size === 1 && text(list.firstElementChild) && text(list.firstElementChild).length < 400);
+    const cards = every.filter(element => main.contains(element) && live(element) && text(element) && text(element).length < 400 &&
+      !live(element.parentElement) && !element.closest(apart));
+    return lists.flatMap(list => [...list.children].slice(0, 2)).concat(cards).filter(row => free(row) && row.tabIndex < 0 && !row.querySelector(control));
+  };
+  const lists = () => {
+    const reacting = every.filter(element => live(element) && text(element) && text(element).length < 60);
+    const folded = deep("ul,ol,div").filter(list => away(list) && list.children.length > 1 && !list.querySelector(control) &&
+      new Set([...list.children].map(row => row.tagName + row.className)).size === 1);
+    return [...new Set([...reacting, ...unfolding(folded, element => box(element).height < 120), ...every.filter(boxed)])];
+  };
+  // what holds disabled controls, from within
+  const closed = () => [...new Set(deep(":disabled,[aria-disabled=true]").flatMap(element => [element.closest("fieldset"), element.parentElement,
+    element.closest("form,[role=form],[role=search]")]))].filter(element => element && element.localName !== "label" && shown(element));
+  const openers = () => {
+    const kinds = {
+      field: "input:not([type=hidden]),textarea,[role=searchbox],[role=combobox]",
+      control: "button,a[href],[role=button],input[type=submit]",
+      text: "a[href^='mailto:'],a[href^='tel:'],p,div,span,li,dd,address,figcaption,b,strong,em,small",
+    };
+    const targets = deep(kinds[hidden] || kinds.control).filter(element => away(element) && (hidden !== "text" || !element.children.length));
+    const around = hidden === "disabled" ? closed() : unfolding(targets, () => true);
+    const said = new RegExp(about, "i");
+    const marks = part => ["id", "class", "title", "placeholder", "href", "src", "xlink:href"].map(key => part.getAttribute(key) || "")
+      .concat(Object.entries(part.dataset || {}).flat()).join(" ");
+    const tells = element => text(element).length < 80 && [text(element), ...[element, ...[...element.querySelectorAll("*")].slice(0, 6)].map(marks)].some(part => said.test(part));
+    const looks = element => live(element) ? 0 : around.includes(element) ? 1 : boxed(element) || element.isContentEditable ? 2 : icon(element) ? 3 : 4;
+    const open = [...new Set([...around, ...every])].filter(element => box(element).height < 600 && !element.querySelector("main,h1"));
+    return ranked(new Map(open.map(element => [element, looks(element) + (tells(element) ? 0 : 5)])), 9);
+  };
+  // an icon, a sign, a box or a short text in the smallest part of the page that has a price
+  const priced = () => {
+    const price = new RegExp(about), small = element => icon(element) || /^[+＋⊕➕]$/.test(text(element)) || boxed(element) || (!text(element) && box(element).height <= 120 && box(element).width <= 300);
+    const part = element => { let up = element; while (up && !price.test(up.textContent)) up = up.parentElement; return up; };
+    const close = element => { const up = part(element); return !!up && !up.matches("body,html") && text(up).length < 200; };
+    const plain = element => !element.children.length && !!text(element) && text(element).length < 40 && !element.matches("h1,h2,h3,h4");
+    return ranked(new Map(every.filter(element => (small(element) || plain(element)) && !price.test(text(element)) && !element.closest("nav,header,footer") && close(element))
+      .map(element => [element, live(element) ? 0 : small(element) ? 1 : 2])), 9);
+  };
+  // what may lead on from a page without links: icons, shapes and short texts that react, then short texts around the main region
+  const ways = () => {
+    const around = every.concat(shapes()).filter(element => !element.closest("footer,form") && !element.querySelector(control));
+    const reacting = around.filter(element => live(element) && !live(element.parentElement) &&
+      (icon(element) || element.matches("canvas,svg,svg *") || (text(element) && text(element).length < 60)));
+    const plain = around.filter(element => text(element) && text(element).length < 40 && !element.closest("main,[role=main],p,h1,h2,h3") &&
+      [...element.childNodes].some(child => child.nodeType === 3 && child.data.trim()));
+    return [...new Set([...reacting, ...plain])];
+  };
+  // of things alike beside each other a few stand for all
+  const few = most => {
+    const same = new Map();
+    return element => {
+      const alike = same.get(element.parentElement) || same.set(element.parentElement, new Map()).get(element.parentElement);
+      const key = element.tagName + element.getAttribute("class");
+      return alike.set(key, (alike.get(key) || 0) + 1).get(key) <= most;
+    };
+  };
+  // what may bring an offer
+  const offers = () => {
+    const first = every.filter(element => main.contains(element) && wheels(element) && !scrolls(element));
+    return [...new Set([...first, ...shapes(main), ...openers()])].filter(few(3));
+  };
+  // what may enable a control: what holds it, what reacts, and of things alike, as days or seats, the first
+  const enablers = () => {
+    const alike = every.filter(element => main.contains(element) && text(element).length < 40 && !element.querySelector(control) && !element.closest("nav,p,h1,h2,h3") &&
+      [element.previousElementSibling, element.nextElementSibling].some(one => one && one.tagName === element.tagName && one.className === element.className));
+    return [...new Set([...shapes(main), ...openers(), ...alike])].filter(few(2));
+  };
+  const kinds = {
+    row: rows,
+    way: ways,
+    offer: offers,
+    disabled: enablers,
+    priced,
+    list: lists,
+    said: () => every.filter(element => text(element).length < 40 && new RegExp("^(?:" + about + ")", "i").test(text(element)) && !element.children.length),
+    mark: () => every.filter(element => icon(element) && live(element)),
+  };
+  const chosen = (kinds[hidden] || openers)();
+  Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
+  Object.defineProperty(globalThis, Symbol.for("wheeled"), { value: new Set(chosen.filter(wheels)), configurable: true });
+  return chosen.slice(0, 14).map(element => element.cloneNode(false).outerHTML.slice(0, 160) + text(element).slice(0, 40));
+}
+
+//: point  Bring one of what may be pointed at into sight; the centre of what is in sight of it, whether a control with a
+// name gets a press there, how far it can be dragged: to the right, below 0 to the left; and whether it listens to a wheel.
+at => {
+  const element = globalThis[Symbol.for("pointable")][at], listens = globalThis[Symbol.for("wheeled")];
+  element.scrollIntoView({ block: "center", behavior: "instant" });
+  const box = element.getBoundingClientRect();
+  let left = Math.max(0, box.left), right = Math.min(element.ownerDocument.defaultView.innerWidth, box.right);
+  for (let up = element.parentElement; up && !up.matches("body,html"); up = up.parentElement) {
+    if (getComputedStyle(up).overflowX === "visible") continue;
+    const clip = up.getBoundingClientRect();
+    left = Math.max(left, clip.left); right = Math.min(right, clip.right);
+  }
+  if (right - left < 4) [left, right] = [box.left, box.right];
+  let x = (left + right) / 2, y = box.top + box.height / 2;
+  const hit = element.ownerDocument.elementFromPoint(x, y);
+  const closed = hit && hit.closest(":disabled");
+  const own = element.localName === "label" || !!closed || (element.contains(hit) && (OPERATED)(element));
+  for (let frame = element.ownerDocument.defaultView.frameElement; frame; frame = frame.ownerDocument.defaultView.frameElement) {
+    x += frame.getBoundingClientRect().left + frame.clientLeft;
+    y += frame.getBoundingClientRect().top + frame.clientTop;
+  }
+  const style = getComputedStyle(element), slides = /grab|resize|move/.test(style.cursor) || /none|pan-y/.test(style.touchAction);
+  const wide = box.width > right - left + 40 || (style.overflowX === "hidden" && element.scrollWidth > element.clientWidth + 40);
+  const room = element.parentElement ? element.parentElement.getBoundingClientRect().right - box.left : 0;
+  return [x, y, !!hit && !own && (OPERATED)(hit), !slides ? 0 : wide ? 20 - (right - left) : room, !!listens && listens.has(element)];
+}
+
+//: typed  Start tags and texts of what may send what is typed in the field that has the focus, and is no control with a name:
+// short texts that hold the word, those that react or lie close to the field first, then icons and short texts beside the field.
+(getEventListeners, word) => {
+  const deep = DEEP, reacts = REACTS, operated = OPERATED, spoken = SPOKEN, boxed = BOXED;
+  let field = document.activeElement;
+  while (field && field.shadowRoot && field.shadowRoot.activeElement) field = field.shadowRoot.activeElement;
+  if (!field || field.matches("body,html")) return [];
+  const box = element => element.getBoundingClientRect(), text = element => (element.textContent || "").trim();
+  const free = element => element.checkVisibility({ visibilityProperty: true }) && box(element).width >= 8 && box(element).height >= 8 &&
+    (!operated(element) || (element.matches("button,[role=button],a[href]") && !spoken(element)));
+  const live = element => reacts(getEventListeners, element), plain = "div,span,li,p,td,b,i,em,strong,svg,img,a,button";
+  const below = element => box(element).top >= box(field).top && box(element).top - box(field).bottom < 500 && box(element).left < box(field).right && box(element).right > box(field).left;
+  const every = deep("*").filter(element => (element.matches(plain) || element.localName.includes("-")) && free(element) && element !== field && !element.contains(field));
+  const suggested = every.filter(element => text(element).toLowerCase().includes(word.toLowerCase()) && text(element).length < 120 && below(element) &&
+    (live(element) || !element.children.length) && !element.closest("h1,h2,h3,p"));
+  const beside = [];
+  for (let around = field.parentElement, level = 0; around && level < 3 && !around.matches("body,main,html"); around = around.parentElement, level++) {
+    const near = every.filter(element => around.contains(element) && !beside.includes(element) && !suggested.includes(element) && text(element).length < 20 &&
+      box(element).height <= 80 && (live(element) || boxed(element) || (!text(element) && box(element).width <= 80)));
+    beside.push(...near.sort((left, right) => live(right) - live(left)));
+  }
+  const chosen = [...suggested, ...beside];
+  Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
+  return chosen.slice(0, 14).map(element => element.cloneNode(false).outerHTML.slice(0, 160) + text(element).slice(0, 60));
+}
+
+//: writes  Whether what is typed goes into a control with a name.
+() => {
+  let focus = document.activeElement;
+  while (focus && focus.shadowRoot && focus.shadowRoot.activeElement) focus = focus.shadowRoot.activeElement;
+  return !!focus && (OPERATED)(focus) && (SPOKEN)(focus);
+}
+
+//: closer  What seems to close the thing that lies over the page, and is no control.
+getEventListeners => {
+  const reacts = REACTS, operated = OPERATED;
+  let top = document.elementFromPoint(innerWidth / 2, innerHeight / 2);
+  while (top && top.parentElement && top.parentElement !== document.body && top.parentElement !== document.documentElement) top = top.parentElement;
+  const found = top && top !== document.body ? [...top.querySelectorAll("*")].find(element =>
+    element.checkVisibility({ visibilityProperty: true }) && !operated(element) && !element.querySelector("a[href],button,input") &&
+    (/^[×✕✖xX]$/.test((element.textContent || "").trim()) || /close|dismiss|schlie|fermer|cerrar|chiudi|fechar|zamknij/i.test(element.getAttribute("class") || "")) &&
+    reacts(getEventListeners, element)) : null;
+  return found ? found.cloneNode(false).outerHTML.slice(0, 160) : "";
+}
