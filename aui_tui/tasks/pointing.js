@@ -247,6 +247,12 @@ at => {
   return chosen.slice(0, 14).map(element => element.cloneNode(false).outerHTML.slice(0, 160) + text(element).slice(0, 60));
 }
 
+//: touched  The start tag of the first of what may be pointed at that listens to a finger.
+getEventListeners => {
+  const found = globalThis[Symbol.for("pointable")].find(element => ["touchstart", "touchend"].some(kind => getEventListeners(element)[kind] || element.hasAttribute("on" + kind)));
+  return found ? found.cloneNode(false).outerHTML.slice(0, 160) : "";
+}
+
 //: writes  Whether what is typed goes into a control with a name.
 () => {
   let focus = document.activeElement;

@@ -285,7 +285,7 @@ async def _failed(visit: Visit, tries: list[SearchResult], *, named: bool) -> Ta
     elif (button := disabled_button(last.outline)) is not None and not last.reacted:
         if await _typed_again(visit, last.query):
             return await _closed(visit, await visit.page.look(), button)
-    elif named and last.reacted and (shown := await _unlinked(visit, last)):
+    elif named and (shown := await (_unlinked if last.reacted else _drawn_anew)(visit, last)):
         reason, looked_for = "search-no-results", "results with a role"
         facts["shown"] = shown
     elif named and last.reacted and (pin := await _pinned(visit, last)):
@@ -316,7 +316,7 @@ async def _closed(visit: Visit, outline: Outline, node: Node) -> TaskResult:
 async def _by_mouse(visit: Visit, query: str) -> str:
     """Return the start tag of what a mouse alone sends the search with, beside the field or among its suggestions.
 
-    Empty where Enter or a control with a name does something too.
+    What listens to a finger alone is not tried. Empty where Enter or a control with a name does something too.
     """
     page, fence = visit.page, visit.page.fence
     if not await _typed_again(visit, query) or await effect(page, lambda: page.press("Enter")):
@@ -335,7 +335,7 @@ async def _by_mouse(visit: Visit, query: str) -> str:
         if done:
             visit.step("pressed", note=tag, mark="stuck", outline=page.outline)
             return tag if await _typed_again(visit, query) and not await by_name(page, done) else ""
-    return ""
+    return str(await page.inspect("touched") or "")
 
 
 async def _senders(visit: Visit, query: str) -> list[str]:
@@ -374,6 +374,16 @@ async def _unlinked(visit: Visit, last: SearchResult) -> str:
     text, first = next(((text, node) for text, node in fresh.items() if node.ref), ("", None))
     pressed = first is not None and await does_something(visit, first)
     return f"; “{clean(text, 60)}” takes a click but is not a link" if pressed else ""
+
+
+async def _drawn_anew(visit: Visit, last: SearchResult) -> str:
+    """Return what of the page is drawn without words once something is typed, and was not before; empty without it."""
+    drawn = await pictures(visit)
+    if not drawn:
+        return ""
+    await visit.here(visit.url)
+    had = await pictures(visit)
+    return drawn if await _typed_again(visit, last.query) and drawn != had else ""
 
 
 async def _pinned(visit: Visit, last: SearchResult) -> str:
