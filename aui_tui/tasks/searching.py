@@ -316,7 +316,7 @@ async def _closed(visit: Visit, outline: Outline, node: Node) -> TaskResult:
 async def _by_mouse(visit: Visit, query: str) -> str:
     """Return the start tag of what a mouse alone sends the search with, beside the field or among its suggestions.
 
-    What listens to a finger alone is not tried. Empty where Enter or a control with a name does something too.
+    What listens to a finger alone is named untried. Empty where Enter or a control with a name does something too.
     """
     page, fence = visit.page, visit.page.fence
     if not await _typed_again(visit, query) or await effect(page, lambda: page.press("Enter")):
