@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import glob
 import os
 import stat
 import sys
@@ -89,6 +88,8 @@ def whole(path: Path, *, new: bool = False) -> Iterator[Path]:
     It keeps the permissions of the old file. Raises ConfigError with one sentence, and BadValue for a file that is not
     ``new`` as it has to be; the old file is then unchanged.
     """
+    import glob  # a first frame writes no file
+
     name = f".{path.name[:MAX_NAME]}"
     for left in path.parent.glob(f"{glob.escape(name)}.*-*.tmp"):  # by a run that was killed
         process = left.name.rpartition("-")[0].rpartition(".")[2]

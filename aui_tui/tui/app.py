@@ -20,7 +20,7 @@ from textual.screen import Screen
 
 from aui_tui.model.query import Query
 from aui_tui.tui import terminal
-from aui_tui.tui.bindings import APP, checked, written
+from aui_tui.tui.bindings import APP, bindings, checked, written
 from aui_tui.tui.context import Context, start
 from aui_tui.tui.dashboard import Dashboard, DashboardScreen
 from aui_tui.tui.glyphs import WARN
@@ -62,7 +62,7 @@ class AuiApp(Dashboard):
 
     CSS_PATH = "app.tcss"
     TITLE = "aui-tui"
-    BINDINGS = APP
+    BINDINGS = bindings(APP)
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (66, "-narrow"), (110, "-wide")]  # noqa: RUF012  # declared by Textual
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_palette}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -20,10 +20,17 @@ from aui_tui.tui.words import NO_TASKS
 
 
 class Key(msgspec.Struct, frozen=True):
-    """A key without its group, and what it needs: names of NEEDS."""
+    """A key: its fields are those of a ``Binding``, and what it needs, names of NEEDS, the first to be missed first."""
 
-    binding: partial[Binding]
-    needs: tuple[str, ...] = ()
+    key: str
+    action: str
+    description: str
+    id: str
+    tooltip: str
+    show: bool
+    key_display: str | None
+    priority: bool
+    needs: tuple[str, ...]
 
 
 ANSWER: Final = "answer"
@@ -57,41 +64,59 @@ def _key(
     first: bool = False,
     needs: str = "",
 ) -> Key:
-    """Return a key without its group; it has a place in the line of keys where it has a word for the ``foot``.
+    """Return a key; it has a place in the line of keys where it has a word for the ``foot``.
 
     ``title``: its name in the palette, where that is neither the word nor the id. ``first``: it acts before the widget
-    with the focus sees it. ``needs``: names of NEEDS, the first to be missed first.
+    with the focus sees it. ``needs``: names of NEEDS.
     """
     words = foot or title or name.replace("-", " ").capitalize()
-    keys = partial(Binding, key, action, words, id=name, tooltip=about)
-    return Key(partial(keys, show=bool(foot), key_display=display or None, priority=first), tuple(needs.split()))
+    return Key(key, action, words, name, about, bool(foot), display or None, first, tuple(needs.split()))
 
 
-TABLES: Final[dict[str, tuple[Binding, ...]]] = {}
+TABLES: Final[dict[str, tuple[Key, ...]]] = {}
 """Every table by the place where it works. Keys of ``everywhere`` work in all others too."""
-_NEEDS: Final[dict[tuple[str, str], tuple[str, ...]]] = {}
-"""What each action needs, by place and name."""
 
 
-def _table(place: str, *keys: Key) -> list[BindingType]:
-    """Return the keys of ``place``, which is the group of each."""
+def _table(place: str, *keys: Key) -> str:
+    """Add the keys of ``place`` to TABLES and return its name."""
+    TABLES[place] = keys
+    return place
+
+
+def bindings(place: str) -> list[BindingType]:
+    """Return the keys of ``place`` as Textual wants them, with the place as the group of each."""
     group = Binding.Group(place)
-    TABLES[place] = tuple(key.binding(group=group) for key in keys)
-    _NEEDS.update(
-        {(place, _name_of(binding.action)): key.needs for key, binding in zip(keys, TABLES[place], strict=True)}
-    )
-    return [*TABLES[place]]
+    return [
+        Binding(
+            key.key,
+            key.action,
+            key.description,
+            show=key.show,
+            key_display=key.key_display,
+            priority=key.priority,
+            tooltip=key.tooltip,
+            id=key.id,
+            group=group,
+        )
+        for key in TABLES[place]
+    ]
 
 
 def _name_of(action: str) -> str:
     return action.partition("(")[0]
 
 
+@cache
+def _needs(place: str) -> Mapping[str, tuple[str, ...]]:
+    """Return what each action of ``place`` needs, by its name."""
+    return {_name_of(key.action): key.needs for key in TABLES.get(place, ())}
+
+
 def needs(table: Iterable[BindingType], action: str) -> tuple[str, ...]:
     """Return what ``action``, with arguments or without, needs in the place of ``table``."""
     groups = (binding.group for binding in table if isinstance(binding, Binding))
     place = next((group.description for group in groups if group is not None), "")
-    return _NEEDS.get((place, _name_of(action)), ())
+    return _needs(place).get(_name_of(action), ())
 
 
 def _moves(step: str, noun: str) -> tuple[Key, ...]:
@@ -371,7 +396,8 @@ def live(screen: Screen[Any]) -> list[Live]:
             named = replace(binding, description=name) if name else binding
             action = actions.setdefault((place, binding.id), Live(place, named, [], active.node))
             action.keys.append(written(binding.key))
-    order = [(place, binding.id) for place, table in TABLES.items() for binding in table]
+    places = {place for place, _ in actions}
+    order = ((place, key.id) for place in TABLES if place in places for key in TABLES[place])
     return [actions[name] for name in dict.fromkeys(order) if name in actions]
 
 
@@ -386,12 +412,14 @@ def checked(keymap: Mapping[str, str]) -> dict[str, str]:
     Raises ConfigError with one sentence for every problem: an unknown id or key with the nearest name, and two
     actions on one key in one place.
     """
-    bindings = {binding.id: binding for table in TABLES.values() for binding in table}
+    if not keymap:
+        return {}
+    known = dict.fromkeys(key.id for table in TABLES.values() for key in table)
     problems: list[str] = []
     out: dict[str, str] = {}
     for name, keys in keymap.items():
-        if name not in bindings:
-            problems.append(f"unknown action {clean(name, 40)!r}{_near(name, filter(None, bindings))}")
+        if name not in known:
+            problems.append(f"unknown action {clean(name, 40)!r}{_near(name, known)}")
             continue
         spelled = [_spell(key.strip()) for key in keys.split(",")]
         for key, spelling in zip(keys.split(","), spelled, strict=True):
@@ -443,10 +471,9 @@ def _clashes(changes: Mapping[str, str]) -> list[str]:
         if place == "everywhere":
             continue
         owners: dict[str, str] = {}
-        for binding in (*table, *(() if place in MODAL else TABLES["everywhere"])):
-            name = binding.id or ""
-            for key in changes.get(name, binding.key).split(","):
-                owner = owners.setdefault(key, name)
-                if owner != name and (name in changes or owner in changes):
-                    problems.append(f"{key} is both {owner} and {name} in the {place}")
+        for row in (*table, *(() if place in MODAL else TABLES["everywhere"])):
+            for key in changes.get(row.id, row.key).split(","):
+                owner = owners.setdefault(key, row.id)
+                if owner != row.id and (row.id in changes or owner in changes):
+                    problems.append(f"{key} is both {owner} and {row.id} in the {place}")
     return list(dict.fromkeys(problems))

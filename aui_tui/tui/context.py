@@ -5,7 +5,6 @@ No worker may end the application.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
@@ -25,8 +24,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-COMMAND: Final = r"(?:^|(?<=; ))aui-tui "
-"""Where a command line begins in a line of them."""
+COMMAND: Final = "aui-tui "
+"""How a command line begins."""
+BETWEEN: Final = "; "
+"""What stands between two command lines."""
 
 
 class SettingShown(msgspec.Struct, frozen=True):
@@ -86,7 +87,11 @@ class Context(msgspec.Struct, frozen=True):
 
     def shell(self, command: str) -> str:
         """Return a command line, or several, as it is typed to ask the same index and to reach a site the same way."""
-        command = re.sub(COMMAND, lambda match: match[0] + self.options, command)
+        lines = (
+            COMMAND + self.options + line.removeprefix(COMMAND) if line.startswith(COMMAND) else line
+            for line in command.split(BETWEEN)
+        )
+        command = BETWEEN.join(lines)
         return command.replace(f"aui-tui {self.options}scan ", f"aui-tui {self.options}scan {self.reach}")
 
     def curl(self, command: str) -> str:

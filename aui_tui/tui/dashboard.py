@@ -6,15 +6,15 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 import msgspec
 from msgspec.structs import replace
-from textual import events
+from textual import events, on
 from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.notifications import SeverityLevel
@@ -482,7 +482,22 @@ class Dashboard(App[Any]):
 class DashboardScreen(Screen[ScreenResultType]):
     """A screen of the dashboard: title, what ``inside`` yields, a line about the selected row, keys."""
 
+    SCANS: ClassVar = False
+    """Whether the running scans have a panel over the foot."""
     _shown_before = False
+
+    @on(events.Mount)
+    def _watch_scans(self) -> None:
+        if self.SCANS:
+            self.watch(self.app, "scans", self._show_scans)
+
+    def _show_scans(self, scans: Sequence[Scan]) -> None:
+        """Make the panel once there is a scan to show in it."""
+        if any(scan.running for scan in scans):
+            from aui_tui.tui.widgets.scans import ScanPanel
+
+            if not self.query(ScanPanel):
+                self.mount(ScanPanel(self.context.clock), before="#foot")
 
     def compose(self) -> ComposeResult:
         yield Bar(self.title_line, id="title")

@@ -86,8 +86,9 @@ def load(folders: Iterable[Path], only: str = "") -> LoadedThemes:
     problems: list[str] = []
     for folder in folders:
         sources: dict[str, str] = {}
-        for path in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
-            if only not in ("", path.stem):
+        paths = [folder / f"{only}.toml"] if only else sorted(folder.glob("*.toml")) if folder.is_dir() else []
+        for path in paths:
+            if only and not path.exists():
                 continue
             theme, wrong = _read(path)
             if theme is not None and sources.setdefault(theme.name, path.name) != path.name:

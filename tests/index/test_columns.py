@@ -37,7 +37,7 @@ from aui_tui.model.vocabulary import (
     STANCES,
 )
 from aui_tui.tui.columns import CHOICES, RANKED, cell
-from aui_tui.tui.widgets.querybar import choices
+from aui_tui.tui.typed import choices
 from tests.benchmarks.samples import scans
 from tests.cards import RICH_OPEN, cards
 from tests.index.list_sites import CARDS

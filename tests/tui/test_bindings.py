@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aui_tui.tui.bindings import NEEDS, TABLES, needs
+from aui_tui.tui.bindings import NEEDS, TABLES, bindings, needs
 
 
 def test_every_binding_has_a_name_and_one_action_per_key_and_place() -> None:
@@ -14,7 +14,7 @@ def test_every_binding_has_a_name_and_one_action_per_key_and_place() -> None:
         assert len(set(others)) == len(others), place
         assert place == "index" or len(set(digits)) == len(digits), place
     assert {
-        need for table in TABLES.values() for binding in table for need in needs(table, binding.action)
+        need for place, table in TABLES.items() for key in table for need in needs(bindings(place), key.action)
     } == NEEDS.keys()
     allowed = {"ctrl+d", "ctrl+p", "ctrl+q", "ctrl+z"}
     used = {key for table in TABLES.values() for binding in table for key in binding.key.split(",")}

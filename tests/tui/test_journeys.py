@@ -28,8 +28,9 @@ from aui_tui.tui.screens.index import IndexScreen
 from aui_tui.tui.screens.listparts import chips_line
 from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.state import ListState
+from aui_tui.tui.widgets.dropdown import DropDown
 from aui_tui.tui.widgets.listing import RowList
-from aui_tui.tui.widgets.querybar import DropDown, QueryLine
+from aui_tui.tui.widgets.querybar import QueryLine
 
 from .cards import NOW, host_name, make_card
 from .service import OLD_COPY, CardService, PublishedService

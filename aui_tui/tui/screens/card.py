@@ -20,7 +20,7 @@ from aui_tui.model.labels import ago
 from aui_tui.model.listing import Window
 from aui_tui.model.report import HistoryPoint, HostReport
 from aui_tui.tui import cardrows
-from aui_tui.tui.bindings import CARD
+from aui_tui.tui.bindings import CARD, bindings
 from aui_tui.tui.cardrows import AGENTS, EVIDENCE, FIXES, NUMBERS, READS, SCAN_LOG, SUMMARY, TASK_RUN, VISITS
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
@@ -31,7 +31,7 @@ from aui_tui.tui.screens.exchange import opened
 from aui_tui.tui.screens.reads import ReadsScreen
 from aui_tui.tui.screens.windows import ReadScreen
 from aui_tui.tui.state import CardState
-from aui_tui.tui.widgets.bars import Bar, ScanPanel
+from aui_tui.tui.widgets.bars import Bar
 from aui_tui.tui.widgets.find import FindBar
 from aui_tui.tui.widgets.listing import RowList
 from aui_tui.tui.words import day
@@ -54,7 +54,8 @@ class CardScreen(DashboardScreen[str]):
     ``window`` is the list that the card was opened from, ``index`` its place there, ``words`` the list's filters.
     """
 
-    BINDINGS = CARD
+    BINDINGS = bindings(CARD)
+    SCANS = True
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-low"), (23, "-high")]  # noqa: RUF012  # declared by Textual
     AUTO_FOCUS = ""
     DEFAULT_CSS = """
@@ -120,7 +121,6 @@ class CardScreen(DashboardScreen[str]):
                 yield from self._column(1)
                 yield from self._column(2)
         yield FindBar()
-        yield ScanPanel(self.context.clock)
 
     def _column(self, number: int) -> ComposeResult:
         with Vertical(id=f"column-{number}", classes="column"):

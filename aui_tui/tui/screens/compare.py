@@ -15,7 +15,7 @@ from aui_tui.report.comparison import comparison
 from aui_tui.report.sections import Item, Section
 from aui_tui.text import count, joined
 from aui_tui.tui import glyphs
-from aui_tui.tui.bindings import COMPARE
+from aui_tui.tui.bindings import COMPARE, bindings
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.export import ExportJob
@@ -30,7 +30,7 @@ from aui_tui.tui.words import TERMS
 class CompareScreen(DashboardScreen[None]):
     """Reads the cards of ``hosts`` one after another and shows those that are there."""
 
-    BINDINGS = COMPARE
+    BINDINGS = bindings(COMPARE)
     AUTO_FOCUS = "RowList"
 
     def __init__(self, hosts: tuple[str, ...]) -> None:

@@ -28,7 +28,7 @@ from aui_tui.report.exchanges import (
 )
 from aui_tui.text import cells, count, fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.bindings import EXCHANGE
+from aui_tui.tui.bindings import EXCHANGE, bindings
 from aui_tui.tui.cardrows import unasked
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.export import ExportJob, file_name
@@ -68,7 +68,7 @@ class Side(NamedTuple):
 class ExchangeScreen(DashboardScreen[None]):
     """Shows the exchange called ``name`` of one scan beside the browser's."""
 
-    BINDINGS = EXCHANGE
+    BINDINGS = bindings(EXCHANGE)
     AUTO_FOCUS = "RowList"
 
     def __init__(self, report: HostReport, observations: Observations, name: str) -> None:

@@ -16,11 +16,11 @@ from textual.widgets.option_list import Option
 from aui_tui.model.quota import Quota
 from aui_tui.model.report import HostReport
 from aui_tui.text import fit, web_address
-from aui_tui.tui.bindings import ADDRESS, FIRST
+from aui_tui.tui.bindings import ADDRESS, FIRST, bindings
 from aui_tui.tui.context import DEMO, attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.rows import term, text
-from aui_tui.tui.widgets.bars import Bar, ScanPanel
+from aui_tui.tui.widgets.bars import Bar
 
 QUESTION: Final = "Can AI assistants get into your site?"
 PROMISE: Final = "Two seconds, about ten requests for public pages. No form is sent."
@@ -45,7 +45,7 @@ def keys_line() -> Content:
 class AddressInput(Input):
     """An address to scan."""
 
-    BINDINGS = ADDRESS
+    BINDINGS = bindings(ADDRESS)
 
     def action_away(self, step: int) -> None:
         if self.screen.query(OptionList):
@@ -55,7 +55,8 @@ class AddressInput(Input):
 class FirstScreen(DashboardScreen[None]):
     """Lies over an empty list until something fills it."""
 
-    BINDINGS = FIRST
+    BINDINGS = bindings(FIRST)
+    SCANS = True
     AUTO_FOCUS = "AddressInput"
     DEFAULT_CSS = """
     #first { height: 1fr; padding: 2 3; }
@@ -92,7 +93,6 @@ class FirstScreen(DashboardScreen[None]):
             yield Static(" ", markup=False, classes="hint", id="about")
             named = (Option(Content(fit(name, 18) + words)) for name, words, _ in self._doors)
             yield OptionList(*named, markup=False, id="doors")
-        yield ScanPanel(self.context.clock)
         yield Bar(self._foot, id="foot")
         yield Bar(lambda _size: keys_line(), id="keys")
 

@@ -13,7 +13,7 @@ from aui_tui.checks.scoring import sections
 from aui_tui.model import query_line
 from aui_tui.model.methods import DEFAULT_METHOD, METHODS
 from aui_tui.text import fit
-from aui_tui.tui.bindings import HELP, METHOD, live
+from aui_tui.tui.bindings import HELP, METHOD, bindings, live
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.rows import ListEntry, blank, entry, paragraph, title
 from aui_tui.tui.screens.windows import ChooseScreen, ReadScreen
@@ -57,7 +57,7 @@ def _parts(row: str, size: int) -> list[str]:
 class HelpScreen(ReadScreen):
     """Shows the keys that work on ``screen``, what it shows, and the command that prints the same."""
 
-    BINDINGS = HELP
+    BINDINGS = bindings(HELP)
 
     def __init__(self, screen: Screen[Any]) -> None:
         super().__init__("Help", self.rows, "t topics · esc closes")
@@ -90,7 +90,7 @@ class HelpScreen(ReadScreen):
 class MethodScreen(ReadScreen):
     """Shows the explanation of ``method``, of the usual one for a name that is unknown; a key turns to the other."""
 
-    BINDINGS = METHOD
+    BINDINGS = bindings(METHOD)
 
     def __init__(self, method: str) -> None:
         super().__init__("Method", self.rows, "M other method · esc closes")

@@ -16,7 +16,7 @@ from textual.widgets import Static
 from aui_tui.model.surfaces import SURFACES
 from aui_tui.model.vocabulary import CATEGORIES
 from aui_tui.text import count
-from aui_tui.tui.bindings import INDEX
+from aui_tui.tui.bindings import INDEX, bindings
 from aui_tui.tui.columns import RANKED, Mode, cell
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
@@ -32,10 +32,10 @@ from aui_tui.tui.screens.listparts import (
     title_line,
 )
 from aui_tui.tui.state import ListState
-from aui_tui.tui.widgets.bars import Bar, ScanPanel
+from aui_tui.tui.widgets.bars import Bar
 from aui_tui.tui.widgets.hosttable import HostTable
 from aui_tui.tui.widgets.preview import PreviewPane
-from aui_tui.tui.widgets.querybar import SHOWN, DropDown, QueryLine, choices, read_line
+from aui_tui.tui.widgets.querybar import QueryLine
 from aui_tui.tui.words import local_time
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ FIRST: Final = 0.25
 class IndexScreen(DashboardScreen[None]):
     """Shows a :class:`ListState`; every key makes another state, a state with another query asks the service."""
 
-    BINDINGS = INDEX
+    BINDINGS = bindings(INDEX)
+    SCANS = True
     AUTO_FOCUS = "HostTable"
 
     def __init__(self, state: ListState, host: str = "", *, offer: bool = True, classes: str = "") -> None:
@@ -74,7 +75,6 @@ class IndexScreen(DashboardScreen[None]):
         self._trail: list[tuple[Query, str]] = []
         """The queries before those that the overview has opened, each with the figure that was chosen there."""
         self._offered = not offer
-        self._drop_down = DropDown()
 
     def compose(self) -> ComposeResult:
         start(self, "list", self._read, self.state.query, self._host, ExitStack())  # while the widgets are made
@@ -82,13 +82,11 @@ class IndexScreen(DashboardScreen[None]):
 
     def inside(self) -> ComposeResult:
         with Horizontal(id="filters"):
-            yield QueryLine(self.state.query.line, self._drop_down)
+            yield QueryLine(self.state.query.line)
             yield Bar(lambda size: chips_line(self.state, size), id="chips")
         with Horizontal(id="body"):
             yield HostTable(self.context.clock, self.state)
-            yield Static(id="empty", markup=False)
             yield PreviewPane(self.context)
-        yield ScanPanel(self.context.clock)
 
     async def on_mount(self) -> None:
         for name in ("stored", "aged", "fed"):
@@ -124,12 +122,17 @@ class IndexScreen(DashboardScreen[None]):
         return title_line(self.state, "" if service.is_local else service.label, self.app.quota, size)
 
     def foot_line(self, size: int) -> Content:
-        typed, typing = read_line(self.line.value), self.line.has_focus
-        problem = self._problem or ("" if typed.open_end and typing else typed.problem)
+        problem, typing, unfinished = self._problem, self.line.has_focus, False
+        if self.line.value:
+            from aui_tui.tui.typed import read_line
+
+            typed = read_line(self.line.value)
+            unfinished = typed.open_end
+            problem = problem or ("" if unfinished and typing else typed.problem)
         if problem:
             return text(" ", (problem, "critical"))
         if typing:
-            words = "typing …" if typed.open_end else "enter searches as typed · in the shell: aui-tui help query"
+            words = "typing …" if unfinished else "enter searches as typed · in the shell: aui-tui help query"
             return text(" ", (words, "muted"))
         if self.state.marks:
             return marks_line(self.state.marks, size)
@@ -199,7 +202,7 @@ class IndexScreen(DashboardScreen[None]):
         """
         frame = ExitStack()
         frame.callback(self.check_idle)
-        frame.callback(self.call_after_refresh, self._drop_down.draw)
+        frame.callback(self.call_after_refresh, self.line.drop_down.draw)
         frame.enter_context(self.app.batch_update())
         self.set_timer(TOGETHER, frame.close)
         return frame
@@ -269,6 +272,8 @@ class IndexScreen(DashboardScreen[None]):
         self.call_after_refresh(self._focus_list)
         if empty:
             words = empty_text(self.state, self.context.service.can_scan, feeding=self._feeding)
+            if not self.query("#empty"):
+                self.query_one("#body").mount(Static(id="empty", markup=False), before="#preview")
             self.query_one("#empty", Static).update(words)
 
     def _focus_list(self) -> None:
@@ -336,20 +341,26 @@ class IndexScreen(DashboardScreen[None]):
         """Filter as the user types; a line that cannot be read leaves the list and says why."""
         if self.focused is not self.line:
             return
+        from aui_tui.tui.typed import choices, read_line
+
         self._problem = ""
-        self._drop_down.offer(choices(line))
+        drop_down = self.line.drop_down
+        drop_down.offer(choices(line))
         state = self.state.with_line(read_line(line).good)
         if state.query.terms != self.state.query.terms:
             self.become(state, keep=False)
         else:
             self.state = state
             self._redraw()
-            self._drop_down.draw()
+            drop_down.draw()
         start(self, "choices", self._count_choices, self.state.query)
 
     async def _count_choices(self, query: Query) -> None:
         """Say how many hosts each choice of the drop-down would leave."""
-        drop_down = self._drop_down
+        from aui_tui.tui.typed import read_line
+        from aui_tui.tui.widgets.dropdown import SHOWN
+
+        drop_down = self.line.drop_down
         await asyncio.sleep(PAUSE)
         for choice in drop_down.completions[:SHOWN]:
             reading = read_line(choice.line)

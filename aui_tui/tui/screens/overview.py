@@ -18,7 +18,7 @@ from aui_tui.report.overview import overview
 from aui_tui.report.sections import Section
 from aui_tui.text import count
 from aui_tui.tui import glyphs
-from aui_tui.tui.bindings import OVERVIEW
+from aui_tui.tui.bindings import OVERVIEW, bindings
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.rows import ListEntry, blank, paragraph, term, text, title
@@ -68,7 +68,7 @@ AGO: Final = (1, 7, 30, 90)
 class OverviewScreen(DashboardScreen[Query | None]):
     """Answers with a narrower query when a count was chosen, else None."""
 
-    BINDINGS = OVERVIEW
+    BINDINGS = bindings(OVERVIEW)
     AUTO_FOCUS = ""
     DEFAULT_CSS = """
     OverviewScreen #figures { layout: vertical; overflow-y: auto; padding: 0 1; scrollbar-size-vertical: 1;

@@ -15,7 +15,7 @@ from aui_tui.model.open_agents import table
 from aui_tui.model.reads import KINDS, Reading
 from aui_tui.report.reads import cut_letters
 from aui_tui.text import count, wrap
-from aui_tui.tui.bindings import READS
+from aui_tui.tui.bindings import READS, bindings
 from aui_tui.tui.context import attempt, start
 from aui_tui.tui.dashboard import DashboardScreen
 from aui_tui.tui.rows import ListEntry, blank, entry, paragraph, rule, spread, term, text
@@ -33,7 +33,7 @@ ROLES: Final = {"-": "critical", "+": "good", "@": "muted"}
 class ReadsScreen(DashboardScreen[None]):
     """Shows the readings of the kept page of ``host``."""
 
-    BINDINGS = READS
+    BINDINGS = bindings(READS)
     AUTO_FOCUS = "RowList"
 
     def __init__(self, host: str, commands: Sequence[str] = ()) -> None:

@@ -18,7 +18,7 @@ from textual.widgets.option_list import Option
 from aui_tui.errors import AuiError
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.bindings import CHOOSE_MANY, SETTINGS, TABLES, VIEWS, written
+from aui_tui.tui.bindings import CHOOSE_MANY, SETTINGS, TABLES, VIEWS, bindings, written
 from aui_tui.tui.columns import every_column
 from aui_tui.tui.context import sentence
 from aui_tui.tui.dashboard import Dashboard
@@ -35,7 +35,7 @@ NOWHERE: Final = "Nothing is remembered here."
 class SettingsScreen(ReadScreen):
     """Every setting with its value, its place and its meaning; those with a window of their own open it."""
 
-    BINDINGS = SETTINGS
+    BINDINGS = bindings(SETTINGS)
     DEFAULT_CSS = "SettingsScreen .window { width: 116; } SettingsScreen .window RowList:focus { max-height: 100%; }"
 
     def __init__(self, app: Dashboard) -> None:
@@ -118,11 +118,10 @@ def show_keys(app: Dashboard) -> None:
         out = [paragraph(where, size, "muted")]
         for place, table in TABLES.items():
             out += [blank(), title(place.capitalize())]
-            for binding in table:
-                name = binding.id or ""
-                keys = " ".join(written(key) for key in own.get(name, binding.key).split(","))
-                mark = glyphs.MARK if name in own else " "
-                out.append(paragraph(binding.tooltip, size, head=f"{mark} {fit(name, NAME)} {fit(keys, 12)} "))
+            for row in table:
+                keys = " ".join(written(key) for key in own.get(row.id, row.key).split(","))
+                mark = glyphs.MARK if row.id in own else " "
+                out.append(paragraph(row.tooltip, size, head=f"{mark} {fit(row.id, NAME)} {fit(keys, 12)} "))
         return out
 
     app.push_screen(ReadScreen("Keys", rows))
@@ -131,7 +130,7 @@ def show_keys(app: Dashboard) -> None:
 class ColumnsScreen(Dialog[tuple[str, ...] | None]):
     """Answers with the keys of the columns that are marked, in their order; none for the usual ones."""
 
-    BINDINGS = CHOOSE_MANY
+    BINDINGS = bindings(CHOOSE_MANY)
 
     def __init__(self, chosen: Sequence[str]) -> None:
         super().__init__("Columns", "space marks · enter shows them")
@@ -175,7 +174,7 @@ def show_columns(app: Dashboard) -> None:
 class ViewsScreen(ChooseScreen):
     """Answers with the name of a saved list, ``+`` to save the one on show, or ``-`` and the name of one to forget."""
 
-    BINDINGS = VIEWS
+    BINDINGS = bindings(VIEWS)
 
     def action_forget(self) -> None:
         place = self.query_one(OptionList).highlighted

@@ -12,7 +12,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from aui_tui.text import fit
-from aui_tui.tui.bindings import CLOSE
+from aui_tui.tui.bindings import CLOSE, bindings
 from aui_tui.tui.context import Choices
 from aui_tui.tui.rows import Build
 from aui_tui.tui.widgets.listing import RowList
@@ -21,7 +21,7 @@ from aui_tui.tui.widgets.listing import RowList
 class Dialog(ModalScreen[ScreenResultType]):
     """A frame around what ``inside`` yields, with a title above and its keys below."""
 
-    BINDINGS = CLOSE
+    BINDINGS = bindings(CLOSE)
     DEFAULT_CSS = """
     .window { width: 76; max-width: 96%; height: auto; max-height: 90%; background: $surface; border: round $primary;
       border-title-color: $primary; padding: 0 1; }

@@ -1,22 +1,18 @@
-"""Lines across the screen: text that may be clicked, the keys that work now, the running scans."""
+"""Lines across the screen: text that may be clicked, the keys that work now."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
 
 from textual import events
 from textual.content import Content
 from textual.style import Style
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from aui_tui.tui.bindings import Live, live
 from aui_tui.tui.rows import text
-
-if TYPE_CHECKING:
-    from aui_tui.tui.scan_panel import Scan
 
 Layout = Callable[[int], Content]
 
@@ -82,40 +78,3 @@ class KeyBar(Bar):
         action = next((action for end, action in self._shown if event.x < end), None)
         if action is not None:
             await self.app.run_action(action.binding.action, action.node)
-
-
-TICK: Final = 0.2
-"""Seconds between two drawings while a probe waits."""
-LOW: Final = 20
-"""Rows of a terminal below which a scan takes one row."""
-
-
-class ScanPanel(Static):
-    """The running scans, the newest in full where there is room; hidden while none runs."""
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        super().__init__(id="scans", markup=False)
-        self._clock = clock
-        self._scans: list[Scan] = []
-
-    def on_mount(self) -> None:
-        self._ticks = self.set_interval(TICK, self._write, pause=True)
-        self.watch(self.app, "scans", self._follow)
-
-    def _follow(self, scans: list[Scan]) -> None:
-        self._scans = [scan for scan in scans if scan.running]
-        self.display = bool(self._scans)
-        (self._ticks.resume if self._scans else self._ticks.pause)()
-        self._write()
-
-    def _write(self) -> None:
-        """Draw them; the time counts while a probe waits."""
-        if not self._scans:
-            return
-        from aui_tui.tui.scan_panel import checklist, strip
-
-        width, compact = self.app.size.width, self.app.size.height < LOW
-        rows = [strip(scan, width, detail=compact or scan is not self._scans[-1]) for scan in self._scans]
-        if not compact:
-            rows += checklist(self._scans[-1], width, self._clock())
-        self.update(Content("\n").join(rows))

@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.widgets import Input
 
 from aui_tui.text import count
-from aui_tui.tui.bindings import FIND
+from aui_tui.tui.bindings import FIND, bindings
 from aui_tui.tui.rows import text
 from aui_tui.tui.widgets.bars import Bar
 from aui_tui.tui.widgets.listing import RowList
@@ -17,7 +17,7 @@ from aui_tui.tui.widgets.listing import RowList
 class FindBar(Horizontal):
     """Seeks words in a listing and says how many rows have them; hidden while nothing is sought."""
 
-    BINDINGS = FIND
+    BINDINGS = bindings(FIND)
     DEFAULT_CSS = """
     FindBar { height: 1; display: none; background: $panel; }
     FindBar.-open { display: block; }

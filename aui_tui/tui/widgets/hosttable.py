@@ -17,7 +17,7 @@ from textual.style import Style
 from aui_tui.model.listing import Row
 from aui_tui.text import fit
 from aui_tui.tui import glyphs
-from aui_tui.tui.bindings import NEEDS, TABLE
+from aui_tui.tui.bindings import NEEDS, TABLE, bindings
 from aui_tui.tui.columns import Cell, Column, cell, columns
 from aui_tui.tui.rows import STYLES
 from aui_tui.tui.state import ListState
@@ -34,7 +34,7 @@ class HostTable(ScrollView, can_focus=True):
     DEFAULT_CSS = """
     HostTable { height: 1fr; width: 1fr; overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }
     """
-    BINDINGS = TABLE
+    BINDINGS = bindings(TABLE)
 
     class Moved(Message):
         """The cursor stands on another row, or on none in an empty list."""

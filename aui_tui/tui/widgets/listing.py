@@ -16,7 +16,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from aui_tui.tui import glyphs
-from aui_tui.tui.bindings import LINES
+from aui_tui.tui.bindings import LINES, bindings
 from aui_tui.tui.rows import STYLES, Build, ListEntry, found_in
 
 
@@ -24,7 +24,7 @@ class RowList(OptionList):
     """Rows of a function of the width. The chosen row is known by its key, so that it stays when rows change."""
 
     ALLOW_SELECT = True
-    BINDINGS = LINES
+    BINDINGS = bindings(LINES)
     DEFAULT_CSS = """
     RowList { height: 1fr; border: none; padding: 0; background: $background; color: $foreground; overflow-x: hidden;
       text-wrap: nowrap; text-overflow: ellipsis;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aui_tui.model.query_line import parse
-from aui_tui.tui.widgets.querybar import choices, read_line
+from aui_tui.tui.typed import choices, read_line
 
 
 @pytest.mark.parametrize(
