@@ -639,7 +639,7 @@ def change_words(report: HostReport, now: float) -> str:
 
 def tabs(state: CardState, size: int) -> Content:
     """Return the names of the panes with their digits and what is in them, the shown one in brackets."""
-    return fitting(size, *(_tabs(state, room) for room in ("full", "names", "digits")))
+    return fitting(size, (_tabs(state, room) for room in ("full", "names", "digits")))
 
 
 def _tabs(state: CardState, room: str) -> Content:

@@ -78,9 +78,13 @@ def pad(content: Content, size: int) -> Content:
     return content.truncate(max(size, 0), ellipsis=True, pad=True)
 
 
-def fitting(size: int, *forms: Content) -> Content:
-    """Return the first of ``forms`` that has room in ``size`` cells, else the last."""
-    return next((form for form in forms if form.cell_length <= size), forms[-1])
+def fitting(size: int, forms: Iterable[Content]) -> Content:
+    """Return the first of ``forms`` that has room in ``size`` cells, else the last; those behind it are not made."""
+    form = Content("")
+    for form in forms:
+        if form.cell_length <= size:
+            break
+    return form
 
 
 def spread(left: Content, right: Content, size: int) -> Content:

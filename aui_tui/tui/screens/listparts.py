@@ -67,7 +67,7 @@ def chips_line(state: ListState, size: int) -> Content:
         return Content("")
     short, bare = SHORT_STANCES, ("",) * len(STANCES)
     forms = ((STANCES, "Category: ", "   "), (short, "Category: ", " "), (short, "", " "), (bare, "", " "))
-    return fitting(size, *(_chips(state, view, *form) for form in forms))
+    return fitting(size, (_chips(state, view, *form) for form in forms))
 
 
 def _chips(state: ListState, view: IndexView, names: Sequence[str], lead: str, gap: str) -> Content:
@@ -90,7 +90,7 @@ def column_foot(column: Column, size: int, command: str = "") -> Content:
     words = TERMS.get(column.label.lower()) or TERMS.get(column.key, "")
     right = text("  ", (command, "code"), " ") if command else Content("")
     forms = (term(column.label, form.strip()) for form in (f"{words} {keys}", words))
-    return spread(fitting(size - right.cell_length, *forms), right, size)
+    return spread(fitting(size - right.cell_length, forms), right, size)
 
 
 def legend_lines(size: int) -> list[Content]:
@@ -113,7 +113,7 @@ def row_foot(row: Row | None, size: int) -> Content:
     if row.unreachable:
         return term("unreachable", row.reason)
     word, _ = turned_away(row.verdicts)
-    return fitting(size, term(word, row.summary.top_evidence), term(word))
+    return fitting(size, (term(word, words) for words in (row.summary.top_evidence, "")))
 
 
 def marks_line(marks: frozenset[str], size: int) -> Content:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import accumulate
+from itertools import accumulate, starmap
 
 from textual import events
 from textual.content import Content
@@ -11,8 +11,9 @@ from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Input
 
+from aui_tui.text import cells
 from aui_tui.tui.bindings import Live, live
-from aui_tui.tui.rows import text
+from aui_tui.tui.rows import Part, text
 
 Layout = Callable[[int], Content]
 
@@ -39,6 +40,11 @@ class Bar(Widget):
         return self._layout(self.size.width)
 
 
+def _taken(action: Live, key: str) -> int:
+    """Return the cells of a key, its word and the gap behind them."""
+    return cells(key) + 1 + cells(action.binding.description) + 2
+
+
 class KeyBar(Bar):
     """Keys of the screen and its focused widget, the most useful first; help always stays at the end."""
 
@@ -59,19 +65,19 @@ class KeyBar(Bar):
 
     def _keys(self, size: int) -> Content:
         """Return as many keys as fit, help last; help is left out where only it has no room."""
-        keys = [(action, self._words(action)) for action in self._live()]
+        keys = [(action, self.app.get_key_display(action.binding)) for action in self._live()]
         end = [keys.pop()] if keys and keys[-1][0].binding.id == "help" else []
-        room, last = size + 1, sum(name.cell_length + 2 for _, name in end)
-        ends = list(accumulate(name.cell_length + 2 for _, name in keys))
+        room, last = size + 1, sum(starmap(_taken, end))
+        ends = list(accumulate(starmap(_taken, keys)))
         if ends and ends[-1] <= room < ends[-1] + last:
             end, last = [], 0
         shown = [*(action for action, place in zip(keys, ends, strict=True) if place <= room - last), *end]
-        ends = list(accumulate(name.cell_length + 2 for _, name in shown))
+        ends = list(accumulate(starmap(_taken, shown)))
         self._shown = [(place, action) for place, (action, _) in zip(ends, shown, strict=True)]
-        return text(" ", Content("  ").join(name for _, name in shown))
-
-    def _words(self, action: Live) -> Content:
-        return text((self.app.get_key_display(action.binding), "key"), f" {action.binding.description}")
+        parts: list[Part] = [" "]
+        for action, key in shown:
+            parts += [(key, "key"), f" {action.binding.description}", "  "]
+        return text(*parts[: max(len(parts) - 1, 1)])
 
     async def on_click(self, event: events.Click) -> None:
         """Do what the key under the mouse does."""
