@@ -136,8 +136,16 @@ async def offer(visit: Visit) -> TaskResult:
     if endings:
         return next((ending for ending in endings if ending.outcome != BLOCKED), endings[0])
     nameless = await _on_cards(visit)
-    if nameless is not None:
-        return nameless
+    return nameless or _none(visit, failure)
+
+
+def _none(visit: Visit, failure: Closed | Stuck | None) -> TaskResult:
+    """Return the ending where no page that was opened has an offer. ``failure``: why a likely page did not open.
+
+    What is closed accuses where the homepage shows prices. Raises Closed, Stuck.
+    """
+    if isinstance(failure, Closed) and not PRICE.search(visit.home.text()):
+        return ended("unwalked", {"obstacle": "a page where an offer may be is not opened here"})
     if failure is not None:
         raise failure
     return ended("offer-absent")
