@@ -5,6 +5,7 @@ An ending is one sentence per reason and what a developer would change; the sent
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,10 @@ from aui_tui.text import clean
 
 DISMISSALS: Final = 2
 """Buttons that are tried against one cover, before Escape."""
+GLANCES: Final = 8
+"""How often is looked whether what has no button to dismiss it goes by itself."""
+GLANCE: Final = 0.25
+"""Seconds between two looks."""
 MAX_SHADOW_CHECKS: Final = 3
 """Texts that are checked for a closed shadow root around them."""
 PUZZLE_TEXT_CHARS: Final = 1000
@@ -156,11 +161,11 @@ class Visit:
     async def clear(self, outline: Outline, over: Node | None = None) -> tuple[Outline, Cover | None]:
         """Dismiss what covers the page, or the element ``over``: by a button with a known name, twice, then by Escape.
 
-        Returns the page, and what still covers it.
+        What has no such button may go by itself, as a curtain does. Returns the page, and what still covers it.
         """
         page, touched = self.page, self.page.touched
         tried: list[Node] = []
-        escaped = False
+        waited = escaped = False
         while True:
             if over is None and not tried and not outline.of(*DIALOGS) and await page.query("free"):
                 return outline, None
@@ -171,6 +176,12 @@ class Visit:
             if choice is not None and len(tried) < DISMISSALS:
                 self.step("dismissed", choice, mark="done" if await self.press(choice) else "part", outline=outline)
                 tried.append(choice)
+            elif cover.covers and not waited:
+                for _ in range(GLANCES):
+                    if await page.query("free"):
+                        break
+                    await asyncio.sleep(GLANCE)
+                waited = True
             elif cover.covers and not escaped:
                 await page.press("Escape")
                 self.step("pressed", cover.dialog, note="Escape", outline=outline)

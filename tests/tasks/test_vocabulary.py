@@ -58,7 +58,9 @@ ADDS = """
     加入购物车; 장바구니 담기; أضف إلى السلة; הוסף לסל; Thêm vào giỏ; Masukkan keranjang; เพิ่มลงตะกร้า; कार्ट में डालें
     Προσθήκη στο καλάθι; Adaugă în coș; افزودن به سبد; Buy now; Book now; Reserve a table; Order
     Boka; Boka nu; Lägg till; Beställ; Bestill nå; Bestil; Objednat; Rezervovat; Foglalás; Zarezerwuj
-    Add to basket; Додати в кошик; In Warenkorb legen; Jetzt buchen
+    Add to basket; Додати в кошик; In Warenkorb legen; Jetzt buchen; Add Brass lantern to your basket; Hire this kayak
+    Aggiungi Salvia dei prati al carrello; Ajouter la lanterne au panier; Lägg lyktan i kundvagnen
+    Voeg lantaarn toe aan je winkelmand
 """
 
 REFUSALS = """
@@ -115,7 +117,11 @@ PHONES = "call us at (020) 7946 0000; +49 30 1234567"
 
 SAID = {
     "contact": (CONTACT, KNOWN, "Contract law; Recall of kettles; Rooms by the water; Call for papers; " + WORN),
-    "add": (ADD, ADDS, "Additional text; Bookmark; Ordering guide; Renting out; Ask us"),
+    "add": (
+        ADD,
+        ADDS,
+        "Additional text; Bookmark; Ordering guide; Renting out; Ask us; Voeg opmerking toe; Add a note to the page",
+    ),
     "refuse": (DISMISS[0], REFUSALS + "Kabul etmiyorum; 同意しない; 不同意", "Accept all"),
     "close": (DISMISS[1], CLOSES, "Disclosure; Enclosed; Plate; Lucky"),
     "accept": (DISMISS[2], ACCEPTED, "Unacceptable; अस्वीकार; Salling; Termine"),
