@@ -39,9 +39,6 @@ PAGES: Final = 4
 """Pages that are opened beside the homepage and the page that was followed."""
 FOLDED: Final = 3
 """Pages without an offer in sight on which one is looked for behind controls, and by a mouse."""
-MOST_USED: Final = 0.5
-MOST_TIME: Final = 0.75
-"""Parts of what the run may use, and of the time of the task, after which nothing is tried that may be in vain."""
 CLOSE_BY: Final = 2
 """The same for a control that rents, joins or applies."""
 CART_TEXT: Final = 12
@@ -96,7 +93,7 @@ async def offer(visit: Visit) -> TaskResult:
     opened, folded = 0, list[str]()
     outlines = [outline for outline in (visit.item, visit.home) if outline is not None]
     begun = [visit.place(outline.url) for outline in outlines]
-    while outlines or ((queue or (rest and _spare(visit))) and opened < PAGES):
+    while outlines or ((queue or (rest and visit.spare)) and opened < PAGES):
         if outlines:
             outline = outlines.pop(0)
         else:
@@ -125,7 +122,7 @@ async def offer(visit: Visit) -> TaskResult:
                 folded.append(outline.url)
         queue += [deeper for deeper in _priced(visit, outline)[:1] if deeper not in queue and outline is not visit.home]
     for url in folded if not endings else ():
-        if not _spare(visit):
+        if not visit.spare:
             break
         unfolded = await _unfolded(visit, url)
         endings += [unfolded] if unfolded is not None else []
@@ -170,13 +167,6 @@ async def _on_cards(visit: Visit) -> TaskResult | None:
         example = f"; {await visit.page.snippet(card.control)} has no name"
         return await visit.blame("offer-control", card.control, {**facts, "example": example})
     return None
-
-
-def _spare(visit: Visit) -> bool:
-    """Say whether enough is left of what the run may use, and of the time of the task, for what may be in vain."""
-    fence = visit.page.fence
-    late = visit.task_ms > MOST_TIME * 1000 * fence.allowance.task
-    return not late and not fence.usage.exhausts(fence.allowance, MOST_USED)
 
 
 async def _folds(visit: Visit, outline: Outline) -> bool:

@@ -88,8 +88,10 @@ async def by_pointing(
 
     Returns its tag and text; empty where nothing of the page does. ``kind``: of what is hidden, as in ``pointing.js``;
     ``about``: a pattern of what it may say. ``leads``: a press that asks for another page will do. On a page that was
-    not touched it must do so once more, alone, and not before.
+    not touched it must do so once more, alone, and not before. Nothing is tried where the run has little left.
     """
+    if not visit.spare:
+        return ""
     page = visit.page
     untouched, url = not page.touched, page.tab.url
     tags = await pointable(page, kind, about)
@@ -156,7 +158,10 @@ async def by_control(
     """Press the controls of a page, which is open, while nothing can leave, until it ``shows`` what was hidden.
 
     Returns the control and the page then, what the tree leaves out too. ``but``: names of controls that are not meant.
+    Nothing is tried where the run has little left.
     """
+    if not visit.spare:
+        return None
     page = visit.page
     named = [node for node in outline.pressable() if node.name and node.ref and not node.disabled]
     await page.fence.shut()

@@ -200,7 +200,7 @@ async def _typed(visit: Visit, query: str) -> SearchResult | TaskResult:
         # what would have opened the search may need what was held back
         if any(request.own and request.sends for request in fence.held[begun:]):
             return ended("search-held", {"queries": "a word"})
-        typed = await _typed_by_mouse(visit, query, before) if page.touched else ""
+        typed = await _typed_by_mouse(visit, query) if page.touched else ""
         return ended("search-by-mouse", snippet=typed) if typed else await _by_address(visit, query)
     form = await page.ask(box, "search-form") or {}
     if form.get("readonly"):
@@ -461,7 +461,8 @@ async def _by_eye(visit: Visit, shows: Callable[[Outline], bool], opener: str, q
     pointed = opener or await by_pointing(visit, "field", shows, SAYS_SEARCH)
     if pointed:
         return ended("search-no-name", snippet=pointed)
-    typed = await _typed_by_mouse(visit, query, await visit.here(visit.url))
+    await visit.here(visit.url)
+    typed = await _typed_by_mouse(visit, query)
     return ended("search-by-mouse", snippet=typed) if typed else None
 
 
@@ -469,20 +470,26 @@ def _entry(outline: Outline) -> Node | None:
     return next((node for node in outline.of(*ENTRIES)), None)
 
 
-async def _typed_by_mouse(visit: Visit, query: str, before: Outline) -> str:
-    """Press what is no control on a page, which is open, type and send ``query``; return the tag of what searches."""
+async def _typed_by_mouse(visit: Visit, query: str) -> str:
+    """Press what is no control on a page, which is open, type and send ``query``; return the tag of what searches.
+
+    What the press alone shows, such as a link to a heading, is no result.
+    """
     page, fence = visit.page, visit.page.fence
+    if not visit.spare:
+        return ""
     tags = await pointable(page, "field", SAYS_SEARCH)
     await fence.shut()
     for at, tag in enumerate(tags):
         begun = len(fence.held)
-        if await page.pointed(at, press=True) is None or await page.query("writes"):
+        pressed = await page.pointed(at, press=True)
+        if pressed is None or await page.query("writes"):
             continue
         await page.write(query)
         await page.press("Enter")
         await asyncio.sleep(SENT)
         asked = any(quote(query) in held.url for held in fence.held[begun:])
-        if asked or results(await page.look(whole=False), query, before):
+        if asked or results(await page.look(whole=False), query, pressed):
             visit.step("typed", note=tag, mark="stuck", outline=page.outline)
             return tag
     return ""

@@ -32,6 +32,9 @@ GLANCES: Final = 8
 """How often is looked whether what has no button to dismiss it goes by itself."""
 GLANCE: Final = 0.25
 """Seconds between two looks."""
+MOST_USED: Final = 0.5
+MOST_TIME: Final = 0.75
+"""Parts of what the run may use, and of the time of the task, after which nothing is tried that may be in vain."""
 MAX_SHADOW_CHECKS: Final = 3
 """Texts that are checked for a closed shadow root around them."""
 PUZZLE_TEXT_CHARS: Final = 1000
@@ -132,6 +135,13 @@ class Visit:
         """Say whether text of the tree that the DOM lacks is in a closed shadow root, not just newer than the DOM."""
         nodes = [node for node in outline.tree_only if node.text][:MAX_SHADOW_CHECKS]
         return any([await self.page.ask(node, "closed") for node in nodes])
+
+    @property
+    def spare(self) -> bool:
+        """Whether enough is left of what the run may use, and of the time of the task, for what may be in vain."""
+        fence = self.page.fence
+        late = self.task_ms > MOST_TIME * 1000 * fence.allowance.task
+        return not late and not fence.usage.exhausts(fence.allowance, MOST_USED)
 
     async def cleared(self, outline: Outline) -> Outline:
         """Dismiss what covers the open page, and note what stays as the obstacle."""
