@@ -308,7 +308,8 @@ def test_a_new_field_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
         (("yes", ""), ("no", "")),
     )
     more = {**fields(), "short": field}
-    monkeypatch.setattr("aui_tui.model.query_line.fields", lambda: more)
+    for reader in ("aui_tui.model.query_line", "aui_tui.tui.typed"):
+        monkeypatch.setattr(f"{reader}.fields", lambda: more)
     with reports([replace(RICH_OPEN, host=f"{name}.example", name=name) for name in ("Shop", "Long name")]) as store:
         view = store.index(Query.of(line="short:yes"))
         assert [row.summary.host for row in view.ranked[:]] == ["Shop.example"]
