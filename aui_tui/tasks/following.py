@@ -99,6 +99,10 @@ async def _unfolded(visit: Visit) -> list[Node]:
 async def _for_eyes(visit: Visit) -> TaskResult | None:
     """Return the ending of a homepage without a link that has a name, where an eye or a mouse finds a way on."""
     outline = await visit.here(visit.url)
+    if visit.difference is not None:
+        hidden = await visit.kept_out(outline, lambda apart: next(iter(items(visit, apart, main=False)), None))
+        if hidden is not None:
+            return hidden
     nameless = await visit.page.query("nameless-links", True) or {"count": 0, "example": ""}
     facts = {"count": str(nameless["count"]), "example": nameless["example"]}
     if nameless["count"] >= FAKES:
