@@ -6,9 +6,10 @@ import contextlib
 import itertools
 import os
 import signal
+import sys
 import traceback
 from collections.abc import Callable, Coroutine, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 import msgspec
 
@@ -18,6 +19,8 @@ from aui_tui.errors import DEBUG, AuiError, ConfigError, lacking
 from aui_tui.text import clean
 
 if TYPE_CHECKING:
+    import asyncio
+
     from aui_tui.settings import Settings
 
 T = TypeVar("T")
@@ -25,6 +28,10 @@ T = TypeVar("T")
 INTERRUPTED: Final = 130
 UNEXPECTED: Final = 3
 """Exit code of an unexpected error: like an inconclusive scan, it says nothing about any site."""
+
+
+NO_ROOM: Final = b"aui-tui: The system refused: there is not enough memory (ulimit -v).\n"
+"""Made before there is none left."""
 
 
 class Stopped(Exception):
@@ -65,6 +72,7 @@ class Run(msgspec.Struct, frozen=True):
 
         async def whole() -> T:
             loop, task = asyncio.get_running_loop(), asyncio.current_task()
+            loop.set_exception_handler(_in_callback)
 
             def stop(number: int) -> None:
                 stopped.append(number)
@@ -77,12 +85,31 @@ class Run(msgspec.Struct, frozen=True):
                         loop.add_signal_handler(number, stop, number)
             return await work
 
+        sys.unraisablehook = _unraisable
         try:
             return asyncio.run(whole())
         except asyncio.CancelledError:
             if stopped:
                 raise Stopped(stopped[0]) from None
             raise
+
+
+def _in_callback(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    if isinstance(context.get("exception"), MemoryError):
+        _end_without_room()
+    loop.default_exception_handler(context)
+
+
+def _unraisable(unraisable: sys.UnraisableHookArgs) -> None:
+    if issubclass(unraisable.exc_type, MemoryError):
+        _end_without_room()
+    sys.__unraisablehook__(unraisable)
+
+
+def _end_without_room() -> NoReturn:
+    """End at once: what waits for a callback that failed for want of memory would wait for ever."""
+    os.write(2, NO_ROOM)
+    os._exit(ConfigError.exit_code)
 
 
 def print_version() -> int:

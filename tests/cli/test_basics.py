@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from aui_tui import __main__, __version__
+from aui_tui.cli.run import NO_ROOM
 from tests.cards import WALLED
 from tests.cli.runner import aui, command, environment, here, start, with_closed_output
 from tests.cli.stored import fill
@@ -167,6 +168,26 @@ def test_a_machine_without_room_is_said_in_one_sentence(tmp_path: Path, megabyte
     )
     assert "Traceback" not in done.stderr
     assert "Unexpected" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "fails", ["asyncio.get_running_loop().call_soon(fail)", "del type('Lost', (), {'__del__': lambda _: fail()})().x"]
+)
+def test_a_callback_that_fails_for_want_of_memory_ends_the_program(tmp_path: Path, fails: str) -> None:
+    """What waits for it would wait for ever."""
+    waiting = f"""
+import asyncio
+from aui_tui.cli.run import Run
+def fail(): raise MemoryError
+async def work():
+    try: {fails}
+    except AttributeError: pass
+    await asyncio.Event().wait()
+Run.of({{}}).wait(work())
+"""
+    argv = [sys.executable, "-c", waiting]
+    done = subprocess.run(argv, cwd=tmp_path, env=environment(tmp_path), capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (2, NO_ROOM)
 
 
 @pytest.mark.parametrize(
