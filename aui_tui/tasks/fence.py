@@ -186,6 +186,7 @@ class Fence:
         self.context: BrowserContext | None = None
         self.crashed = False
         """A page has crashed since the last one was opened."""
+        self.crashes = 0
         self.phase = NetworkPhase.READING
         self.pressed = False
         """Something was pressed or typed in a page of this context."""
@@ -337,7 +338,7 @@ class Fence:
             self.failures += 1
 
     async def _arrived(self, context: BrowserContext, page: Page) -> None:
-        page.on("crash", lambda _: setattr(self, "crashed", True))
+        page.on("crash", self._crash)
         with suppress(Exception):  # the tab may have gone meanwhile
             if len(context.pages) > MAX_TABS:
                 await page.close()
@@ -399,6 +400,10 @@ class Fence:
         else:
             self._pass(method, url)
         return why
+
+    def _crash(self, _page: object) -> None:
+        self.crashed = True
+        self.crashes += 1
 
     async def _route(self, route: Route) -> None:
         request = route.request

@@ -277,6 +277,7 @@ class _Run:
         try:
             async with asyncio.timeout(left):
                 fence.asked.clear()
+                crashes = fence.crashes
                 ending = await DOERS[task](visit)
                 # a page that sends by the clock sends after a press too: what it sends anyway, no press asked for
                 if ending.outcome == NEEDS_ACT and await visit.page.sends_by_itself(ending.url or visit.url):
@@ -288,6 +289,8 @@ class _Run:
         ending = await self._walked(visit, task, ending)
         if ending.outcome not in (BLOCKED, ABSENT) or not visit.reached:
             return ending
+        if fence.crashes > crashes:
+            return self._failed(fence, task, Stuck("it crashed"), left)
         if self.lost.reason == "read-waiting":
             return self.lost  # what was not there may have been on its way
         return ending if await _alive(visit.page) else self._failed(fence, task, Stuck("it stopped answering"), left)
