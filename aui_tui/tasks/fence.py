@@ -187,6 +187,7 @@ class Fence:
         self.crashed = False
         """A page has crashed since the last one was opened."""
         self.crashes = 0
+        """How many pages have crashed in the run: a task that opens its page again takes the mark away, not this."""
         self.phase = NetworkPhase.READING
         self.pressed = False
         """Something was pressed or typed in a page of this context."""
