@@ -48,7 +48,7 @@ DELAY = 0.1
 FILES = (*FILE_PATHS.values(), *MCP_PATHS[1:])
 NO_BAR = 0.0
 BARS = {
-    "one process, in units of Scrapy": 1.3,
+    "one process, in units of Scrapy": 1.6,
     "two processes, in units of Scrapy": NO_BAR,
     "one process, in units of the bare loop": 0.6,
     "two processes, in units of one": 1.5 if (os.cpu_count() or 1) >= 4 else NO_BAR,
