@@ -184,10 +184,8 @@ class Fence:
         self.usage = usage or Usage()
         self.proxy = Proxy(self._dial, allowance, self.usage)
         self.context: BrowserContext | None = None
-        self.crashed = False
-        """A page has crashed since the last one was opened."""
-        self.crashes = 0
-        """How many pages have crashed in the run: a task that opens its page again takes the mark away, not this."""
+        self.crashed: list[Page] = []
+        """The tabs that have crashed in the run."""
         self.phase = NetworkPhase.READING
         self.pressed = False
         """Something was pressed or typed in a page of this context."""
@@ -277,7 +275,6 @@ class Fence:
     def reopen(self) -> None:
         """Let pages load again. Every tab that was pressed must be gone."""
         self.phase, self.proxy.offline, self.query = NetworkPhase.READING, False, ""
-        self.crashed = False
         self.held.clear()
         self.sockets.clear()
 
@@ -339,7 +336,7 @@ class Fence:
             self.failures += 1
 
     async def _arrived(self, context: BrowserContext, page: Page) -> None:
-        page.on("crash", self._crash)
+        page.on("crash", lambda tab: self.crashed.append(tab))
         with suppress(Exception):  # the tab may have gone meanwhile
             if len(context.pages) > MAX_TABS:
                 await page.close()
@@ -401,10 +398,6 @@ class Fence:
         else:
             self._pass(method, url)
         return why
-
-    def _crash(self, _page: object) -> None:
-        self.crashed = True
-        self.crashes += 1
 
     async def _route(self, route: Route) -> None:
         request = route.request

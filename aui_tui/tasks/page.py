@@ -296,7 +296,7 @@ class Page:
                     nodes = read_tree(await self._trees())
                 break
             except Exception:  # Playwright has no one error for a page that is being left
-                if time.monotonic() >= end or self.tab.is_closed() or self.fence.crashed or self.fence.gone:
+                if time.monotonic() >= end or self.tab.is_closed() or self.tab in self.fence.crashed or self.fence.gone:
                     raise Stuck(NO_TREE) from None
             await asyncio.sleep(LOOK)
         texts = redact(tuple((node.name, node.text, node.url) for node in nodes), self.fence.secrets)
@@ -365,7 +365,7 @@ class Page:
 
         Raises Closed, Stuck.
         """
-        if self.fence.phase is not NetworkPhase.READING or self.fence.crashed or self._broken:
+        if self.fence.phase is not NetworkPhase.READING or self.tab in self.fence.crashed or self._broken:
             await self.leave()
         self.touched = False
         begun = len(self.fence.held)

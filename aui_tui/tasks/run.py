@@ -266,18 +266,17 @@ class _Run:
 
     async def _tried(self, visit: Visit, task: str, end: float) -> TaskResult:
         """Run one task within its limits; what it cannot decide is inconclusive, and never started is not absent."""
-        fence = visit.page.fence
+        fence, crashes = visit.page.fence, len(visit.page.fence.crashed)
         if task != "read" and not visit.reached:
             return self.lost
         if visit.veil:
             return ended("veiled", {"what": visit.veil[:1].upper() + visit.veil[1:]})
         left = min(self.allowance.task, end - time.monotonic())
         if left <= 0 or fence.exhausted or fence.gone:
-            return self._failed(fence, task, TimeoutError(), 0)
+            return self._failed(fence, task, TimeoutError(), 0, crashes)
         try:
             async with asyncio.timeout(left):
                 fence.asked.clear()
-                crashes = fence.crashes
                 ending = await DOERS[task](visit)
                 # a page that sends by the clock sends after a press too: what it sends anyway, no press asked for
                 if ending.outcome == NEEDS_ACT and await visit.page.sends_by_itself(ending.url or visit.url):
@@ -285,15 +284,15 @@ class _Run:
                     ending = await DOERS[task](visit)
                 ending = ending if ending.url else replace(ending, url=clean(visit.home.url, 300))
         except Exception as error:  # whatever a page brings the browser to raise proves nothing
-            return self._failed(fence, task, error, left)
+            return self._failed(fence, task, error, left, crashes)
         ending = await self._walked(visit, task, ending)
         if ending.outcome not in (BLOCKED, ABSENT) or not visit.reached:
             return ending
-        if fence.crashes > crashes:
-            return self._failed(fence, task, Stuck("it crashed"), left)
         if self.lost.reason == "read-waiting":
             return self.lost  # what was not there may have been on its way
-        return ending if await _alive(visit.page) else self._failed(fence, task, Stuck("it stopped answering"), left)
+        if await _alive(visit.page, crashes):
+            return ending
+        return self._failed(fence, task, Stuck("it stopped answering"), left, crashes)
 
     async def _walked(self, visit: Visit, task: str, ending: TaskResult) -> TaskResult:
         """Return ``ending``; not offered is said where reading and following worked on every page that was opened.
@@ -323,13 +322,16 @@ class _Run:
         before = [result for result in self.state.report.results if result.task in WALK]
         return [result for result in before if result.outcome not in WALK[result.task]]
 
-    def _failed(self, fence: Fence, task: str, error: Exception, left: float) -> TaskResult:
-        """Return the ending for an error. Only robots.txt is the site's own word; all else is a doubt."""
+    def _failed(self, fence: Fence, task: str, error: Exception, left: float, crashes: int) -> TaskResult:
+        """Return the ending for an error. Only robots.txt is the site's own word; all else is a doubt.
+
+        ``crashes``: those before the task.
+        """
         why, url = str(error) if isinstance(error, Stuck) else "the browser reported an error", ""
         match error:
             case _ if fence.exhausted:
                 reason = "limit"
-            case _ if fence.crashed or fence.gone:
+            case _ if fence.gone or len(fence.crashed) > crashes:
                 reason = "crash"
             case TimeoutError():
                 reason = "timeout"
@@ -428,10 +430,13 @@ def _said(result: TaskResult) -> str:
     return clause(result.note.removeprefix(BY_TREE))
 
 
-async def _alive(page: Page) -> bool:
-    """Say whether the run still has its means: a site is not blamed for a page that has gone."""
+async def _alive(page: Page, crashes: int) -> bool:
+    """Say whether the run still has its means: a site is not blamed for a page that has gone.
+
+    ``crashes``: those before the task; a page that the task has opened again since looks sound.
+    """
     for _ in range(ALIVE):
-        if page.fence.exhausted or page.fence.crashed or page.fence.gone:
+        if page.fence.exhausted or page.fence.gone or len(page.fence.crashed) > crashes:
             return False
         if await page.query("state") is not None:
             return True
