@@ -9,6 +9,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 import msgspec
@@ -85,13 +86,16 @@ class Run(msgspec.Struct, frozen=True):
                         loop.add_signal_handler(number, stop, number)
             return await work
 
-        sys.unraisablehook = _unraisable
+        before = sys.unraisablehook
+        sys.unraisablehook = partial(_unraisable, before)
         try:
             return asyncio.run(whole())
         except asyncio.CancelledError:
             if stopped:
                 raise Stopped(stopped[0]) from None
             raise
+        finally:
+            sys.unraisablehook = before
 
 
 def _in_callback(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -100,10 +104,10 @@ def _in_callback(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> No
     loop.default_exception_handler(context)
 
 
-def _unraisable(unraisable: sys.UnraisableHookArgs) -> None:
+def _unraisable(report: Callable[[sys.UnraisableHookArgs], object], unraisable: sys.UnraisableHookArgs) -> None:
     if issubclass(unraisable.exc_type, MemoryError):
         _end_without_room()
-    sys.__unraisablehook__(unraisable)
+    report(unraisable)
 
 
 def _end_without_room() -> NoReturn:

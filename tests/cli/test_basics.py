@@ -14,7 +14,8 @@ import psutil
 import pytest
 
 from aui_tui import __main__, __version__
-from aui_tui.cli.run import NO_ROOM
+from aui_tui.cli.run import NO_ROOM, Run
+from aui_tui.settings import load
 from tests.cards import WALLED
 from tests.cli.runner import aui, command, environment, here, start, with_closed_output
 from tests.cli.stored import fill
@@ -188,6 +189,16 @@ Run.of({{}}).wait(work())
     argv = [sys.executable, "-c", waiting]
     done = subprocess.run(argv, cwd=tmp_path, env=environment(tmp_path), capture_output=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (2, NO_ROOM)
+
+
+def test_what_fails_after_a_command_is_told_to_whom_it_was_told_before() -> None:
+    before = sys.unraisablehook
+
+    async def work() -> bool:
+        return sys.unraisablehook is before
+
+    assert not Run(load(environ={})).wait(work())
+    assert sys.unraisablehook is before
 
 
 @pytest.mark.parametrize(
