@@ -17,7 +17,7 @@ from aui_tui.checks.judge import Judgement
 from aui_tui.checks.site import Site
 from aui_tui.model.card import Finding
 from aui_tui.model.labels import challenge_page, status
-from aui_tui.model.observations import BROWSER, FILE_PATHS, PLACEHOLDER, WITHHOLDING, Observations, PageFacts
+from aui_tui.model.observations import BROWSER, FILE_PATHS, WITHHOLDING, Observations, PageFacts
 from aui_tui.model.registry import registry
 from aui_tui.model.vocabulary import SERVED
 
@@ -72,11 +72,6 @@ def file_name(observations: Observations, name: str) -> str:
 def noted(observations: Observations, note: str) -> str:
     """Return what was noted of a file, which begins with its path, with its host."""
     return urlsplit(observations.site_origin).netloc + note if note.startswith("/") else note
-
-
-def unwritten(note: str) -> bool:
-    """Tell whether a note of a file says that words of a plan were left in it; such a file counts."""
-    return PLACEHOLDER in note
 
 
 def unseen(observations: Observations, name: str) -> str:

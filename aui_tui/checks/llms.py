@@ -20,21 +20,20 @@ from aui_tui.checks.check import (
     opening,
     sentence_list,
     unseen,
-    unwritten,
 )
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.site import Site
 from aui_tui.checks.wording import sentence
 from aui_tui.model.card import Finding
 from aui_tui.model.labels import status
-from aui_tui.model.observations import GONE, PLACEHOLDER, Observations
+from aui_tui.model.observations import FILE_PATHS, GONE, PLACEHOLDER, Observations
 
 SENTENCES: Final = sentence_list(
     """
     warn llms-note: /llms.txt does not count
         <<note>>
     warn llms-unwritten: /llms.txt has words of a plan
-        <<note>>
+        <<file>> still says “<<words>>”, as a plan wrote it: put your own words there.
     warn note file-unseen: <<file>> is not measured / A file is not measured
         <<file>> <<why>>. Nobody knows whether it exists: it is not measured.
     warn llms-closed: llms.txt is closed to agents
@@ -92,7 +91,9 @@ class LlmsTxt(Check):
             return
         notes = llms_notes(observations)
         for note in notes:
-            yield Finding("llms-unwritten" if unwritten(note) else "llms-note", {"note": sentence(note)})
+            yield Finding("llms-note", {"note": sentence(note)})
+        if FILE_PATHS["llms"] in observations.files.unwritten:
+            yield Finding("llms-unwritten", file | {"words": PLACEHOLDER})
         if closed(observations, "llms"):
             yield Finding("llms-closed", closed(observations, "llms"))
         elif observations.files.llms:

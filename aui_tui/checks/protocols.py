@@ -20,13 +20,12 @@ from aui_tui.checks.check import (
     opening,
     sentence_list,
     unseen,
-    unwritten,
 )
 from aui_tui.checks.judge import Judgement
 from aui_tui.checks.site import Site, script_json
 from aui_tui.checks.wording import sentence
 from aui_tui.model.card import Finding
-from aui_tui.model.observations import CATALOGUE, PLACEHOLDER, Observations
+from aui_tui.model.observations import CATALOGUE, FILE_PATHS, PLACEHOLDER, Observations
 from aui_tui.text import joined
 
 COMMERCE = frozenset({"Travel", "Grocery & food", "Retail", "Tickets"})
@@ -38,7 +37,7 @@ SENTENCES: Final = sentence_list(
     warn protocol-note: A file of offers does not count
         <<note>>
     warn protocol-unwritten: A file of offers has words of a plan
-        <<note>>
+        <<file>> still says “<<words>>”, as a plan wrote it: put your own words there.
     warn plugin-only: Only the legacy ai-plugin.json
         Only the legacy <<file>> was found, and no current agent reads it.
     warn note protocol-unseen: <<file>> is not measured / A file is not measured
@@ -146,8 +145,10 @@ class FrontDoor(Check):
         facts = observations.files
         for note in facts.notes:
             if note.strip() and "llms" not in note:
-                kind = "protocol-unwritten" if unwritten(note) else "protocol-note"
-                yield Finding(kind, {"note": sentence(noted(observations, note))})
+                yield Finding("protocol-note", {"note": sentence(noted(observations, note))})
+        for path in facts.unwritten:
+            if path != FILE_PATHS["llms"]:
+                yield Finding("protocol-unwritten", {"file": noted(observations, path), "words": PLACEHOLDER})
         for name in ("ucp", "mcp", "ai-plugin"):
             if closed(observations, name):
                 yield Finding("protocol-closed", closed(observations, name))

@@ -18,7 +18,7 @@ def round_half_up(numerator: int, denominator: int) -> int:
     return (2 * numerator + denominator) // (2 * denominator)
 
 
-REVISION: Final = 5
+REVISION: Final = 6
 """Of how facts become points and findings. Cards of an earlier revision are graded again from what was seen."""
 
 

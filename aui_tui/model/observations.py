@@ -408,7 +408,8 @@ class PageFacts(Record, frozen=True):
 class FileFacts(Record, frozen=True):
     """Agent-facing files that were found and are of the right kind; ``notes`` say why one was not counted.
 
-    ``mcp_server``: the address that the MCP card names, as written there.
+    ``mcp_server``: the address that the MCP card names, as written there. ``unwritten``: the paths of files that count
+    and in which words of a plan were left.
     """
 
     llms: bool = False
@@ -417,6 +418,7 @@ class FileFacts(Record, frozen=True):
     mcp: bool = False
     mcp_server: str = ""
     notes: tuple[str, ...] = ()
+    unwritten: tuple[str, ...] = ()
 
 
 class FirstHost(Record, frozen=True):

@@ -28,11 +28,13 @@ class FileCheck(NamedTuple):
     """Whether the file counts, and a note on why it does not; the note is empty where nothing was there.
 
     ``unseen``: it may be there although the answer does not show it: the body broke off, or was not read to its end.
+    ``unwritten``: it counts, and words of a plan were left in it.
     """
 
     found: bool
     note: str = ""
     unseen: bool = False
+    unwritten: bool = False
 
 
 def check(
@@ -62,12 +64,9 @@ def check(
             return FileCheck(False, unseen=True)
         if problem == _NAMES_NONE:
             return FileCheck(False)  # it may list other things for agents, and is no failed card
-        if not problem and PLACEHOLDER.encode() in body:
-            note = (
-                f"{path or FILE_PATHS[name]} still says “{PLACEHOLDER}”, as a plan wrote it: put your own words there"
-            )
-            return FileCheck(True, note)
-    return FileCheck(not problem, f"{path or FILE_PATHS[name]} {problem}" if problem else "")
+    if problem:
+        return FileCheck(False, f"{path or FILE_PATHS[name]} {problem}")
+    return FileCheck(True, unwritten=PLACEHOLDER.encode() in body)
 
 
 def _llms_problem(body: bytes, content_type: str) -> str:

@@ -126,6 +126,7 @@ class FileAnswers:
             mcp=self.found("mcp"),
             mcp_server=next(filter(None, servers), ""),
             notes=tuple(sorted(set(notes))),
+            unwritten=tuple(sorted(path for path, check in self._checks.items() if check.unwritten)),
         )
 
 

@@ -276,7 +276,8 @@ def test_broken_structured_data_is_reported() -> None:
 @pytest.mark.parametrize("path", ["/llms.txt", "/.well-known/mcp.json"])
 @pytest.mark.parametrize(("said", "counts"), [("answers 404", False), ("still says “REPLACE THIS”", True)])
 def test_a_file_with_words_of_a_plan_counts_and_is_not_said_not_to(path: str, said: str, counts: bool) -> None:
-    seen = replace(site.plain(), files=FileFacts(llms=counts, mcp=counts, notes=(f"{path} {said}",)))
+    left, notes = ((path,), ()) if counts else ((), (f"{path} {said}",))
+    seen = replace(site.plain(), files=FileFacts(llms=counts, mcp=counts, notes=notes, unwritten=left))
     (found,) = [title(line) for line in findings(judge(seen)) if said in line.text]
     assert ("does not count" in found) is not counts
     assert ("has words of a plan" in found) is counts
