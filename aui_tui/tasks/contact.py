@@ -93,7 +93,7 @@ async def contact(visit: Visit) -> TaskResult:
 
 async def _on_pages_seen(visit: Visit) -> str:
     """Return an e-mail address or a telephone number of the pages that other tasks opened; empty without one."""
-    for outline in list(visit.seen.values()):
+    for outline in list(visit.outlines.values()):
         for kind, value in _ways(outline):
             if value and kind in (ADDRESS, NUMBER) and not await _backwards(visit, outline, value):
                 return f"{kind} {value}"

@@ -66,7 +66,7 @@ async def form(visit: Visit) -> TaskResult:
 
     Raises Closed, Stuck.
     """
-    entries = [url for url, outline in visit.seen.items() if _has_entry(outline)][:PAGES]
+    entries = [url for url, outline in visit.outlines.items() if _has_entry(outline)][:PAGES]
     if visit.page.fence.pressed:
         await visit.page.leave(fresh=True)
     best = await _largest(visit, entries)
@@ -78,7 +78,11 @@ async def form(visit: Visit) -> TaskResult:
             or await search.behind(_deeper(visit), DEEPER)
             or best
         )
-    if best is None and entries and not any(_has_entry(visit.seen[url]) for url in entries if url in visit.seen):
+    if (
+        best is None
+        and entries
+        and not any(_has_entry(visit.outlines[url]) for url in entries if url in visit.outlines)
+    ):
         return ended("failed", {"why": "the fields of its form did not come again"})
     if best is None or best.is_newsletter:
         ending = search.ending or (await _on_request(visit, visit.url) if best is None else None)
@@ -89,7 +93,7 @@ async def form(visit: Visit) -> TaskResult:
     if best is None:
         if search.failure is not None:
             raise search.failure
-        closed = next((outline for outline in visit.seen.values() if len(_disabled(outline)) >= LOOSE), None)
+        closed = next((outline for outline in visit.outlines.values() if len(_disabled(outline)) >= LOOSE), None)
         return await _closed(visit, closed) if closed is not None else ended("form-absent")
     if visit.page.outline.url == best.url and not visit.page.touched:
         return await _judge(visit, visit.page.outline, best)
@@ -143,7 +147,7 @@ def _invites(node: Node) -> bool:
 def _deeper(visit: Visit) -> list[Node]:
     """Return the links that invite on the pages that were opened, and that the homepage has not."""
     at_home = {visit.place(node.url) for node in visit.home.of("link")}
-    every = [node for outline in list(visit.seen.values()) for node in _likely(visit, outline) if _invites(node)]
+    every = [node for outline in list(visit.outlines.values()) for node in _likely(visit, outline) if _invites(node)]
     return [node for node in every if visit.place(node.url) not in at_home]
 
 
@@ -164,7 +168,7 @@ class _Search:
     async def behind(self, links: Sequence[Node], most: int) -> Form | None:
         """Open up to ``most`` pages behind ``links`` that were not seen, until one has a form; return it."""
         visit = self.visit
-        for node in [node for node in links if visit.place(node.url) not in visit.seen][:most]:
+        for node in [node for node in links if visit.place(node.url) not in visit.outlines][:most]:
             try:
                 outline = await visit.served(node.url)
             except Closed:
@@ -250,7 +254,7 @@ async def _drawn(visit: Visit, url: str) -> Outline:
     while not _has_entry(outline) and time.monotonic() - begin < LATE:
         await asyncio.sleep(LOOK)
         outline = await visit.page.look()
-    visit.seen[visit.place(url)] = outline
+    visit.outlines[visit.place(url)] = outline
     return outline
 
 

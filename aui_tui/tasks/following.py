@@ -344,7 +344,7 @@ async def _landed(visit: Visit, node: Node, outline: Outline, *, went: bool = Fa
     facts = {"name": node.name, "title": outline.title or outline.url, "status": str(status)}
     if shared:
         visit.item = outline
-        visit.seen[visit.place(outline.url)] = outline
+        visit.outlines[visit.place(outline.url)] = outline
         return ended("follow-done", facts, url=outline.url)
     if status in GONE:
         return ended("missing", facts, node=node)

@@ -353,7 +353,7 @@ class _Run:
         steps, elapsed = tuple(visit.steps), visit.task_ms
         note = ending.note
         if outcome == ABSENT:
-            opened = dict.fromkeys(path_of(urlsplit(url)) for url in visit.seen)
+            opened = dict.fromkeys(path_of(urlsplit(url)) for url in visit.outlines)
             note = f"{note.rstrip('.')}; opened: {joined(list(opened), OPENED)}."
         if visit.difference is not None and outcome in (DONE, BLOCKED):
             note = BY_TREE + note

@@ -45,7 +45,7 @@ PUZZLE_TEXT_CHARS: Final = 1000
 class Visit:
     """One run on one site. ``url`` is the homepage as asked, ``home`` its outline once it was read (``reached``).
 
-    ``tell`` gets each step of the transcript. ``seen``: the pages that were opened, by address.
+    ``tell`` gets each step of the transcript. ``outlines``: of the pages that were opened, by address.
     """
 
     url: str
@@ -69,7 +69,7 @@ class Visit:
     """What covers the homepage and was not dismissed."""
     obstacle: str = ""
     """What kept a page that was opened from being seen whole: what is not found there may be there all the same."""
-    seen: dict[str, Outline] = field(default_factory=dict)
+    outlines: dict[str, Outline] = field(default_factory=dict)
     cover: Cover | None = None
     """What covers the page that was opened last, and was not dismissed."""
 
@@ -123,7 +123,7 @@ class Visit:
         """Open a page, and note the step. Raises Closed, Stuck."""
         outline = await self.page.open(url)
         self.step("opened", note=clean(outline.title or url, 120), outline=outline)
-        self.seen[self.place(outline.url)] = outline
+        self.outlines[self.place(outline.url)] = outline
         title = clean(outline.title or url, 80)
         if PUZZLE.search(outline.text()[:PUZZLE_TEXT_CHARS]):
             self.obstacle = f"“{title}” asks for proof of a person"
@@ -155,7 +155,7 @@ class Visit:
         outline = await self.cleared(await self.open(url))
         status = self.page.status
         if status == LIMIT_STATUS or status >= 500:
-            self.seen.pop(self.place(outline.url), None)
+            self.outlines.pop(self.place(outline.url), None)
             raise Stuck(f"status {status}")
         return outline
 
