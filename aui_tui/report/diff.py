@@ -290,9 +290,14 @@ def _findings_only_in(card: ReportCard, other_card: ReportCard) -> tuple[Evidenc
 _LINES: Final = re.compile(r"\blines? \d+(?:(?:, | and )\d+)*")
 
 
-def _identity(finding: Finding, host: str) -> tuple[str, str]:
-    """Return what makes a finding the same in two scans: what it says, on whichever host and line it was found."""
-    return finding.severity, _LINES.sub("line", finding.text.replace(host, "HOST"))
+def _identity(finding: Finding, host: str) -> tuple[str, frozenset[tuple[str, str]]]:
+    """Return what makes a finding the same in two scans: its facts, on whichever host and line they were found.
+
+    A foreign finding has only its text.
+    """
+    facts = finding.facts if finding.id else {"text": finding.text}
+    places = ((name, _LINES.sub("line", fact.replace(host, ""))) for name, fact in facts.items())
+    return finding.id or finding.severity, frozenset(places)
 
 
 def _credit(changes: list[Change], before: ReportCard, after: ReportCard) -> None:
