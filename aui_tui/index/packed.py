@@ -16,11 +16,11 @@ from aui_tui.model.decoding import to_json
 from aui_tui.model.fates import words_of
 from aui_tui.model.methods import METHODS
 from aui_tui.model.observations import Observations
-from aui_tui.model.points import asked_for, by_harm, task_points, totals, without_tasks
+from aui_tui.model.points import asked_for, by_harm, task_points, totals, unknown, without_tasks
 from aui_tui.model.summary import SiteSummary
 from aui_tui.model.surfaces import SLUGS
 from aui_tui.model.times import epoch_ms
-from aui_tui.model.vocabulary import FATES, VERDICTS
+from aui_tui.model.vocabulary import FATES, ROBOTS_READ, VERDICTS
 
 
 class Packed(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,16 +63,17 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
 
 def columns_of(card: ReportCard, observations: Observations | None = None) -> dict[str, Any]:
     """Return the values by COLUMNS for a card; the key is ``seen.host``, else ``card.host``."""
+    unseen = unknown(card)
     held = {
         "llms": "llms.txt" in card.files,
         "ai-plugin": "ai-plugin.json" in card.files,
-        "jsonld": card.jsonld > 0,
-        "main": card.semantic.main > 0,
-        "nav": card.semantic.nav > 0,
-        "forms": card.semantic.forms > 0,
+        "jsonld": card.jsonld > 0 and "jsonld" not in unseen,
+        "main": card.semantic.main > 0 and "landmarks" not in unseen,
+        "nav": card.semantic.nav > 0 and "landmarks" not in unseen,
+        "forms": card.semantic.forms > 0 and "landmarks" not in unseen,
         "signal": card.content_signal,
         "wildcard": card.wildcard_block,
-        "shell": card.noscript_shell,
+        "shell": card.noscript_shell and "ssr" not in unseen,
     }
     best = next(iter(by_harm(card)), None)
     columns = _of_summary(card.summary(), ranked=not card.unreachable)
@@ -87,7 +88,7 @@ def columns_of(card: ReportCard, observations: Observations | None = None) -> di
         "contradictions": joined(directions(assistants)),
         "words": letters(assistant.verdict for assistant in assistants),
         "measured": totals(card)[1],
-        "crawlers": policies(card.crawler_policy) + opens(observations),
+        "crawlers": policies(card) + opens(observations),
         "best_fix": best.title if best else "",
         "best_points": best.pts if best and best.k not in asked_for(card) else 0,
         "live": to_json([access.status for access in card.agent_access.values()]),
@@ -164,10 +165,14 @@ def server(headers: Iterable[tuple[str, str]]) -> str:
     return next((value.casefold() for name, value in headers if name == "server"), "")
 
 
-def policies(policy_by_agent: dict[str, str]) -> str:
-    """Return what robots.txt says to the crawlers that it names, as the column ``crawlers``; positions count."""
-    named = zip(names_of("crawler_policy"), policy_by_agent.values(), strict=False)
-    return joined(f"{token}={policy}" for token, policy in named if policy != "unlisted")
+def policies(card: ReportCard) -> str:
+    """Return what robots.txt says to the crawlers that it names, as the column ``crawlers``; positions count.
+
+    With ROBOTS_READ where that is so: then it names no others.
+    """
+    named = zip(names_of("crawler_policy"), card.crawler_policy.values(), strict=False)
+    words = [f"{token}={policy}" for token, policy in named if policy != "unlisted"]
+    return joined([*words, ROBOTS_READ] if card.robots_whole else words)
 
 
 def opens(observations: Observations | None) -> str:

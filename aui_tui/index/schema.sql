@@ -20,7 +20,7 @@ CREATE TABLE site (
     has TEXT NOT NULL,
     fixes TEXT NOT NULL,
     contradictions TEXT NOT NULL,
-    crawlers TEXT NOT NULL,         -- as in ',GPTBot=blocked,' and ',open.smolagents=in,'
+    crawlers TEXT NOT NULL,         -- as in ',*=read,GPTBot=blocked,' and ',open.smolagents=in,'
     chatgpt_agent TEXT NOT NULL,    -- verdicts of the record
     chatgpt TEXT NOT NULL,
     claude TEXT NOT NULL,

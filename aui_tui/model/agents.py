@@ -222,7 +222,9 @@ def _policies(
     words = {**card.ua_policy, **card.crawler_policy}
     effects: dict[str, str] = {}
     if card.robots_known:
-        effects = {"blocked": "blocked", "partial": "partial", "unlisted": _policy_of_unlisted(card)}
+        unlisted = _policy_of_unlisted(card)
+        unlisted = "unknown" if unlisted == "open" and not card.robots_whole else unlisted
+        effects = {"blocked": "blocked", "partial": "partial", "unlisted": unlisted}
     of_unnamed = "open" if card.robots_known else "unknown"
     named = ((token, words.get(token, "")) for token in tokens)
     return {

@@ -207,8 +207,20 @@ class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def robots_known(self) -> bool:
-        """It is known what robots.txt says: it has rules, or an answer that means none (RFC 9309, 2.3.1)."""
-        return 200 <= self.robots_status <= 499 and self.robots_status != LIMIT_STATUS
+        """It is known what robots.txt says: it has rules, or an answer that means none (RFC 9309, 2.3.1).
+
+        Not where a wall came in its place, or the scan could not read it.
+        """
+        came = 200 <= self.robots_status <= 499 and self.robots_status != LIMIT_STATUS
+        return came and not self._has_found(ROBOTS_UNSEEN)
+
+    @property
+    def robots_whole(self) -> bool:
+        """It is known what robots.txt does not say, too: it was read to its end."""
+        return self.robots_known and not self._has_found(ROBOTS_CUT)
+
+    def _has_found(self, name: str) -> bool:
+        return self.ledger is not UNSET and any(finding.id == name for finding in self.ledger.findings)
 
     @property
     def top_evidence(self) -> str:
@@ -277,6 +289,8 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
 
 QUOTE: Final = "quote"
 """Id of the finding that says which ids of requests to quote to a vendor: ``ids``, other ones in each scan."""
+ROBOTS_UNSEEN, ROBOTS_CUT = "robots-unseen", "robots-cut"
+"""Ids of the findings that robots.txt was not read, or not to its end."""
 
 
 def card_without_volatile(card: ReportCard) -> ReportCard:

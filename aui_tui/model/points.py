@@ -41,13 +41,18 @@ def unmeasured(card: ReportCard) -> int:
     return max(0, round(sum(most or 0 for most in card.pillar_max.values())) - totals(card)[1])
 
 
+PAGE_CHECKS: Final = ("ssr", "landmarks", "jsonld")
+"""The components that are read off the homepage: a wall in its place says nothing of them."""
+
+
 def unknown(card: ReportCard) -> frozenset[str]:
     """Return the components of which the scan of ``card`` cannot say anything, with "" for what is part of none."""
     if card.unreachable:
         return frozenset(("", *FIXES))
-    entries = () if card.ledger is UNSET else card.ledger.entries
     rules = () if card.robots_known else ("robots", "signal")
-    return frozenset((*rules, *(entry.component for entry in entries if not entry.measured)))
+    if card.ledger is UNSET:
+        return frozenset((*rules, *(PAGE_CHECKS if card.human_challenged else ())))
+    return frozenset((*rules, *(entry.component for entry in card.ledger.entries if not entry.measured)))
 
 
 def of_pillar(card: ReportCard, key: str) -> tuple[float, float] | None:

@@ -33,6 +33,7 @@ from aui_tui.model.vocabulary import (
     FATES,
     FIXES,
     GRADES,
+    ROBOTS_READ,
     STANCES,
     UNITS,
     VERDICTS,
@@ -110,9 +111,12 @@ def _contains(column: str) -> TermParser:
     return read
 
 
-def _yes_or_no(what: str, sql: str) -> TermParser:
-    """Return the parser of a field with the values yes and no; ``sql`` is the condition for yes."""
-    return lambda value: Term(sql) if choose(what, value, ("yes", "no")) == "yes" else Term(f"NOT ({sql})")
+def _yes_or_no(what: str, sql: str, known: str = "") -> TermParser:
+    """Return the parser of a field with the values yes and no; ``sql`` is the condition for yes.
+
+    ``known``: SQL before that for no, which holds where it is known.
+    """
+    return lambda value: Term(sql if choose(what, value, ("yes", "no")) == "yes" else f"{known}NOT ({sql})")
 
 
 def _number_or_range(
@@ -186,6 +190,10 @@ def _surface_slugs(name: str) -> tuple[str, ...]:
     return tuple(s.slug for s in matching) or (choose("agent", name, (*SLUGS, ANY)),)
 
 
+_READ_ROBOTS: Final = f"instr(crawlers, ',{ROBOTS_READ},') > 0 AND "
+"""SQL before a condition that robots.txt lacks something: it was read to its end."""
+
+
 def _crawler(value: str) -> Term:
     """``gptbot`` (robots.txt has a group of its name), ``gptbot=blocked`` or ``gptbot,ccbot=blocked,partial``."""
     names, equals, words = value.partition("=")
@@ -203,7 +211,7 @@ def _crawler_token(name: str) -> str:
 
 def _policy_term(token: str, policy: str) -> Term:
     if policy == "unlisted":
-        return Term("instr(crawlers, ?) = 0", (f",{token}=",))
+        return Term(f"{_READ_ROBOTS}instr(crawlers, ?) = 0", (f",{token}=",))
     return Term("instr(crawlers, ?) > 0", (f",{token}={policy},",))
 
 
@@ -255,7 +263,7 @@ def _grade_letter(text: str, shown: str) -> str:
 
 def _change(value: str) -> Term:
     word = value.casefold()
-    return Term("change IS NULL") if word == NEW else _points(CHANGES.get(word, word))
+    return Term("change IS NULL AND scans = 1") if word == NEW else _points(CHANGES.get(word, word))
 
 
 _points = _number_or_range(
@@ -419,8 +427,8 @@ def fields() -> Mapping[str, Field]:
             ),
             "signal": Field(
                 "Content-Signal stated",
-                (("signal:no", "whether robots.txt has a Content-Signal line: yes or no"),),
-                _yes_or_no("signal: word", "instr(has, ',signal,') > 0"),
+                (("signal:no", "whether robots.txt has a Content-Signal line: yes, or no where it was read"),),
+                _yes_or_no("signal: word", "instr(has, ',signal,') > 0", _READ_ROBOTS),
                 _values_only(("yes", "no")),
                 of_card=True,
             ),
@@ -632,7 +640,7 @@ JOINING: Final = (
     ("a b", "both must hold"),
     ("a OR b", "one must hold; OR joins its neighbours first: x a OR b means x and (a or b)"),
     ("grade:a,b", "one of several values of a term"),
-    ("NOT a, -a", "must not hold"),
+    ("NOT a, -a", "does not hold, or is not known"),
     ("a OR (b c)", "parentheses hold terms together; -(a b) turns all of them round"),
     ('"two words"', "a value with spaces; what begins with a quote is a text: or, and, not, a:b, score>50"),
 )

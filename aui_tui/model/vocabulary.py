@@ -43,6 +43,8 @@ FATES: Final = MappingProxyType(
 )
 """The words that people read for what an assistant gets, worst first, and the letter that the index keeps of each."""
 CRAWLER_POLICIES: Final = ("unlisted", "blocked", "partial", "allowed")
+ROBOTS_READ: Final = "*=read"
+"""In the index among the policies of crawlers: robots.txt was read to its end, so what it does not name is known."""
 POLICY_RANK: Final = MappingProxyType({"allowed": 2, "unlisted": 2, "partial": 1, "blocked": 0})
 STANCE_RANK: Final = MappingProxyType({"Open": 2, "Selective": 1, "Walled": 0})
 SEVERITIES: Final = ("critical", "warn", "good")

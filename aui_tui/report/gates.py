@@ -313,8 +313,8 @@ def _serves(card: ReportCard, name: str, observations: Observations | None) -> I
         policy = _policy(card, name)
         if policy == "blocked" or (policy == "unlisted" and card.wildcard_block):
             yield _failed(gate, f"robots.txt disallows {name}.")
-        elif not card.robots_known:
-            yield _unclear(gate, f"robots.txt could not be fetched, so {name} is inconclusive.")
+        elif why := _unread(card, policy):
+            yield _unclear(gate, f"{why}, so {name} is inconclusive.")
         elif registry().agent(name) is not None:
             yield _unclear(gate, _never_asked(name))
         return
@@ -327,6 +327,13 @@ def _serves(card: ReportCard, name: str, observations: Observations | None) -> I
         yield _unclear(gate, _never_asked(surface.label))
     elif assistant.verdict == UNCLEAR:
         yield _unclear(gate, f"{surface.label}: inconclusive, because this scan has no verdict.")
+
+
+def _unread(card: ReportCard, policy: str) -> str:
+    """Return why it is not known what robots.txt says to a name of this ``policy``; empty where it is."""
+    if not card.robots_known:
+        return "robots.txt could not be read"
+    return "" if policy != "unlisted" or card.robots_whole else "robots.txt could not be read to its end"
 
 
 def _never_asked(name: str) -> str:
@@ -362,8 +369,8 @@ def _blocks(card: ReportCard, name: str, observations: Observations | None) -> I
         yield _failed(gate, f"{label}: {verdict}.")
     elif verdict:
         yield _unclear(gate, f"{label}: inconclusive, because this scan has no verdict.")
-    elif not card.robots_known:
-        yield _unclear(gate, f"robots.txt could not be fetched, so {label} is inconclusive.")
+    elif why := _unread(card, _policy(card, name)):
+        yield _unclear(gate, f"{why}, so {label} is inconclusive.")
     else:
         yield _failed(gate, f"robots.txt does not disallow {label}, and it was not asked.")
 

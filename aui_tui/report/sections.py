@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from msgspec import UNSET
@@ -417,18 +418,21 @@ def _facts(card: ReportCard) -> Iterator[tuple[str, str]]:
     if card.human_title:
         yield "Title", card.human_title
     unseen = unknown(card)
+    part = "" if card.robots_whole else " in the part that was read"
     if not card.robots_known:
         yield "robots.txt", f"{card.robots_status}, so its rules are not known" if card.robots_status else "no answer"
     else:
         closed = ", closed to all others" if card.wildcard_block else ""
-        yield "robots.txt", f"{card.robots_status}, names {count(card.robots_ua_rules, 'user agent')}{closed}"
+        yield "robots.txt", f"{card.robots_status}, names {count(card.robots_ua_rules, 'user agent')}{part}{closed}"
     if card.unreachable:
         return
     if card.robots_known:
         some = f" and closes some pages to {card.agents_partial}" if card.agents_partial else ""
-        yield "Agents", f"robots.txt tells {card.agents_disallowed} of {card.agents_total} by name to stay out{some}"
-        yield "Crawlers", f"{card.crawlers_blocked} of {card.crawlers_total} told no; shown, not scored"
-        yield "Signal", "Content-Signal stated" if card.content_signal else "no Content-Signal"
+        told = f"robots.txt tells {card.agents_disallowed} of {card.agents_total} by name to stay out{part}"
+        yield "Agents", f"{told}{some}"
+        yield "Crawlers", f"{card.crawlers_blocked} of {card.crawlers_total} told no{part}; shown, not scored"
+        lacking = "not measured" if "signal" in unseen else "no Content-Signal"
+        yield "Signal", "Content-Signal stated" if card.content_signal else lacking
     yield "Page", _page(card, unseen)
     yield "Files", _files(card, unseen)
     yield "Served by", card.edge or "none recognised"
@@ -442,8 +446,6 @@ def _page(card: ReportCard, unseen: Container[str]) -> str:
     landmarks = f"{tags.main} main, {tags.nav} nav, {count(tags.aria, 'aria label')}, {count(tags.forms, 'form')}"
     parts = {"JSON-LD": count(card.jsonld, "JSON-LD block"), "landmarks": landmarks}
     lost = [name for key, name in (("jsonld", "JSON-LD"), ("landmarks", "landmarks")) if key in unseen]
-    if card.human_challenged:
-        lost = [*parts]
     seen = ", ".join(words for name, words in parts.items() if name not in lost)
     shell = "nothing readable without scripts" if card.noscript_shell and seen else ""
     return "; ".join(filter(None, (seen, shell, f"not measured: {', '.join(lost)}" if lost else "")))
@@ -482,6 +484,10 @@ def _robots_says(row: agents.AgentRow) -> str:
     return f"{row.robots}{rule}" if row.robots else "–"
 
 
+TODAY: Final = MappingProxyType({"no": "block", "?": "not known"})
+"""What a site does about a crawler by what robots.txt says; it lets in all others."""
+
+
 def crawlers(report: HostReport) -> Section | None:
     """Return what the site does today about each crawler, and how a gate asks for it. Key: the crawler's token.
 
@@ -493,7 +499,7 @@ def crawlers(report: HostReport) -> Section | None:
     rows = agents.crawler_rows(card, report.observations)
     items = tuple(
         Item(
-            (row.token, crawler.purpose, _robots_says(row), "block" if row.verdict == fates.TOLD_NO else "allow"),
+            (row.token, crawler.purpose, _robots_says(row), TODAY.get(row.robots, "allow")),
             key=row.token,
         )
         for crawler, row in zip(registry().crawlers, rows, strict=True)

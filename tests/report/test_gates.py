@@ -321,6 +321,19 @@ def test_the_worst_of_several_hosts_counts() -> None:
     assert GateOutcome(host="x").exit_code == PASSED
 
 
+@pytest.mark.parametrize("gate", ["must_serve", "must_block"])
+def test_a_robots_txt_that_was_not_read_to_its_end_says_nothing_of_names_that_were_not_met(gate: str) -> None:
+    def asked(name: str) -> dict[str, Any]:
+        return {gate: name}
+
+    cut = grade_card(situations.site(robots=situations.rules(crawlers=["CCBot"], cut=True)))
+    assert verdict(cut, None, **asked("gptbot")) == (
+        INCONCLUSIVE,
+        ["robots.txt could not be read to its end, so GPTBot is inconclusive."],
+    )
+    assert verdict(cut, None, **asked("ccbot"))[0] == (FAILED if gate == "must_serve" else PASSED)
+
+
 def test_evidence_that_is_good_is_no_finding() -> None:
     card = replace(RICH_OPEN, evidence=(Evidence("good", "fine"),))
     assert verdict(card, fail_on="warn") == (PASSED, [])

@@ -7,6 +7,7 @@ import re
 
 import pytest
 from hypothesis import Phase, given, settings
+from msgspec.structs import replace
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model import agents, fates
@@ -125,6 +126,11 @@ def test_what_was_not_read_is_not_counted_as_none() -> None:
     assert not {"Agents", "Crawlers", "Signal"} & set(down)
     wall = seen_of(situations.wall_for_all())
     assert wall["Page"] == "not measured: JSON-LD, landmarks"
+    cut = seen_of(situations.site(robots=situations.rules(crawlers=["CCBot"], cut=True)))
+    assert cut["robots.txt"] == "200, names 1 user agent in the part that was read"
+    assert cut["Signal"] == "not measured"
+    by_agent = replace(situations.wall_for_all(), page=replace(situations.RICH_PAGE, seen_by="agent_01"))
+    assert seen_of(by_agent)["Page"].startswith("2 JSON-LD blocks, 1 main"), "an agent's page was seen"
     plain = seen_of(situations.plain())
     assert "not measured" not in "".join(plain.values())
     assert plain["Signal"] == "no Content-Signal"
@@ -140,3 +146,4 @@ def test_the_facts_and_the_ledger_agree_on_what_is_measured(seen: Observations) 
         assert ("none" in shown["Files"]) <= (not {"llms", "front-door"} <= lost)
         assert ({"jsonld", "landmarks"} <= lost) <= (shown["Page"] == "not measured: JSON-LD, landmarks")
         assert ("Signal" in shown) is card.robots_known
+        assert (shown.get("Signal") == "not measured") <= ("signal" in lost and not card.content_signal)
