@@ -58,7 +58,7 @@ def table(view: IndexView, paint: Paint, *, limit: int = 0) -> Iterator[str]:
     filters = view.query.words()
     yield from paint.hanging(
         "",
-        f"Ranked {len(view.ranked):,}, unreachable {len(view.unreachable):,}{' (' + filters + ')' if filters else ''}; "
+        f"Scored {len(view.ranked):,}, unreachable {len(view.unreachable):,}{' (' + filters + ')' if filters else ''}; "
         f"newest card {labels.moment(view.scanned_at)}"
         if total
         else "No cards" + (f" {filters}." if filters else " yet; begin with: aui-tui scan HOST"),
@@ -69,7 +69,7 @@ def list_sentences(view: IndexView, *, limit: int = 0) -> Iterator[str]:
     """Yield the lists as plain sentences, one host each, for a screen reader."""
     ranked, unreachable = len(view.ranked), len(view.unreachable)
     filters = view.query.words()
-    yield f"{count(ranked, 'ranked host')} and {unreachable:,} unreachable{', ' + filters if filters else ''}."
+    yield f"{count(ranked, 'scored host')} and {unreachable:,} unreachable{', ' + filters if filters else ''}."
     for row in rows(view.ranked, limit):
         summary = row.summary
         moved = f", {abs(row.change)} {'up' if row.change > 0 else 'down'} since the scan before" if row.change else ""

@@ -18,6 +18,7 @@ BAR: Final = (IN, PART, REFUSED, CHALLENGED, TOLD_NO, UNCLEAR, NOT_ASKED)
 """The parts of an assistant's bar."""
 COUNTED: Final = ("Out", "Refused", "Challenged", "Told no", "Unclear", "Part", "Yes but out", "No but in")
 """Columns of what keeps an assistant out; the last two: robots.txt says yes, or no, and the site does otherwise."""
+NOT_COMPARED: Final = "No scan to compare with"
 NOTHING_KNOWN: Final = {
     "live": "no answer proves anything",
     "none": "only task runs can tell",
@@ -32,10 +33,10 @@ def overview(figures: Overview, changes: Moves | None = None) -> Iterator[Sectio
     ``changes``: also what changed, and the trend of each assistant where ``changes`` has weeks.
     """
     if not figures.hosts:
-        yield Section("hosts", "No ranked host matches, so there is nothing to count.")
+        yield Section("hosts", "No scored host matches, so there is nothing to count.")
         return
     moved = f"{figures.risen:,} rose and {figures.fallen:,} fell since the scan before."
-    yield Section("hosts", f"{count(figures.hosts, 'ranked host')}, {figures.unreachable:,} unreachable", moved)
+    yield Section("hosts", f"{count(figures.hosts, 'scored host')}, {figures.unreachable:,} unreachable", moved)
     yield from _assistants(figures, changes or Moves())
     thin = figures.hosts - sum(figures.grades.values())
     grades = [(grade, number, f"grade:{grade.lower()}") for grade, number in figures.grades.items()]
@@ -156,9 +157,9 @@ def _changes(changes: Moves) -> Iterator[Section]:
         "Score rose": (changes.risen, ""),
         "Score fell": (changes.fallen, ""),
         "No change": (changes.same, ""),
-        "No scan from before": (changes.unknown, ""),
+        NOT_COMPARED: (changes.unknown, ""),
     }
-    items = (_cells(name, pair) for name, pair in counts.items() if pair[0] or name != "No scan from before")
+    items = (_cells(name, pair) for name, pair in counts.items() if pair[0] or name != NOT_COMPARED)
     yield from _table("changes", "Changes", items, ("Change", "Hosts"))
     turned = (
         _cells(surface.label, *((number, "") for number in changes.agents[surface.slug]))

@@ -189,7 +189,7 @@ def html_listing(listing: Listing, options: ExportOptions) -> Iterator[str]:
         yield f'<p class="dim">As of {_time(listing.scanned_at)}.</p>\n'
     columns = (*HEADER, "Scanned") if times else HEADER
     yield from _table(
-        'aria-label="Ranked hosts"', columns, (_row(row, times) for row in listing.ranked), numbers=(0, 1)
+        'aria-label="Scored hosts"', columns, (_row(row, times) for row in listing.ranked), numbers=(0, 1)
     )
     unreachable = reasons(listing.unreachable)
     if unreachable is not None:

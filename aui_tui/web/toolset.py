@@ -79,7 +79,7 @@ class Tools:
     async def index(
         self, category: str = "", stance: str = "", query: str = "", limit: Limit = 25, offset: Offset = 0
     ) -> CallToolResult:
-        """List graded hosts, best first, and then hosts that could not be reached.
+        """List scored hosts, best first, and then hosts that could not be reached.
 
         category and stance filter exactly; query is free text or terms such as "score:<40 agent:claude=out",
         "grade:a,b OR contradiction:out". limit is 1 to 100 rows of each list. next_offset is the offset of the next
@@ -99,7 +99,7 @@ class Tools:
             "unreachable": [_as_json(keyed(row.summary, base_url=self._base)) for row in unreachable],
         }
         more = f"; offset {further} has the next rows" if further is not None else ""
-        lines = [f"{len(view.ranked)} ranked, {len(view.unreachable)} unreachable{more}"]
+        lines = [f"{len(view.ranked)} scored, {len(view.unreachable)} unreachable{more}"]
         for row in ranked:
             summary = row.summary
             standing = labels.standing(summary.score, summary.grade, summary.stance)

@@ -703,7 +703,7 @@ def test_the_overview_of_all_hosts_is_the_same_in_command_dashboard_and_page(
             for link in row.css("a"):
                 address = str(link.attributes["href"])
                 listed = LexborHTMLParser(running.get(address).text).css_first("table.sites caption")
-                assert listed.text().startswith(link.text() + " ranked site"), address
+                assert listed.text().startswith(link.text() + " scored site"), address
 
 
 REASON: Final = "Accepted until 2099-12-31: We know of it."

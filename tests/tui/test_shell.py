@@ -107,11 +107,11 @@ def test_overview_in_the_shell(home: Path) -> None:
     hosts = len(json.loads(here(home, "index", "--json").out)["ranked"])
     assert figures["hosts"] == hosts == sum(figures["grades"].values())
     text = here(home, "index", "--overview", "--stance", "Walled").out
-    assert text.startswith("4 ranked hosts")
+    assert text.startswith("4 scored hosts")
     assert "Grades" in text
     assert "an agent is refused or challenged" in text
     nothing = here(home, "index", "--overview", "--query", "nosuchhost").out
-    assert nothing == "No ranked host matches, so there is nothing to count.\n"
+    assert nothing == "No scored host matches, so there is nothing to count.\n"
 
 
 def test_the_list_and_its_figures_as_plain_sentences(home: Path) -> None:

@@ -56,7 +56,7 @@ def test_index_page_lists_what_the_json_lists(site: Running) -> None:
     assert RICH_OPEN.name in page(site, "/?q=shop").body.text()
     assert DEAD.host in text
     assert "234 ranked" not in text
-    assert f"{len(index['ranked'])} ranked sites, page 1 of {-(-len(index['ranked']) // 10)}" in text
+    assert f"{len(index['ranked'])} scored sites, page 1 of {-(-len(index['ranked']) // 10)}" in text
 
 
 def test_points_and_fixes_are_named_for_people_not_by_keys_of_the_record(site: Running) -> None:
@@ -109,8 +109,8 @@ def test_the_first_page_says_who_gets_in_and_a_search_lists_sites_alone(site: Ru
 @pytest.mark.parametrize(
     ("cards", "words"),
     [
-        ((), ["No ranked site yet"]),
-        (many(1_200), ["1,200 ranked hosts, 0 unreachable.", "1,200 ranked sites, page 1 of 120"]),
+        ((), ["No scored site yet"]),
+        (many(1_200), ["1,200 scored hosts, 0 unreachable.", "1,200 scored sites, page 1 of 120"]),
         ((msgspec.structs.replace(RICH_OPEN, matrix=dict.fromkeys(RICH_OPEN.matrix, "partial")),), ["6 of 6 let in"]),
     ],
     ids=["no site yet", "large numbers", "kept from some paths is let in"],

@@ -41,7 +41,7 @@ async def test_a_list_says_where_no_grade_is_given_and_who_was_not_reached() -> 
     found = await Tools(StoredService((thin, DEAD))).index()
     lines = words(found).splitlines()
     assert lines == [
-        "1 ranked, 1 unreachable",
+        "1 scored, 1 unreachable",
         f"–. {thin.host}: score {thin.score}, no grade, {thin.stance}",
         f"unreachable: {DEAD.host}",
     ]
@@ -52,7 +52,7 @@ async def test_a_list_says_where_it_goes_on() -> None:
 
     other = msgspec.structs.replace(RICH_OPEN, host="other.example")
     found = await Tools(StoredService((RICH_OPEN, other))).index(limit=1)
-    assert words(found).splitlines()[0] == "2 ranked, 0 unreachable; offset 1 has the next rows"
+    assert words(found).splitlines()[0] == "2 scored, 0 unreachable; offset 1 has the next rows"
 
 
 async def test_words_of_a_site_are_marked_and_cannot_end_the_mark() -> None:
