@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Final
 
 import typer
@@ -32,24 +32,6 @@ DIFF_FORMATS: Final = ("text", "json", "markdown")
 """Their writers are not loaded for a help."""
 
 
-def exchanges(report: HostReport, *, as_json: bool) -> Iterator[str]:
-    """Yield the exchanges of a scan: as one line of JSON, else side by side; nothing where they are not kept."""
-    from aui_tui.report.exchanges import as_text, comparable_probes, compared, encode_exchanges
-
-    observations = report.observations
-    if observations is None:
-        streams.say(f"This source keeps no exchanges of {report.card.host}; scan it here to record them.")
-    elif as_json:
-        yield encode_exchanges(observations).decode() + "\n"
-    else:
-        live = {exchange.name for exchange in observations.live}
-        yield from (
-            "\n" + as_text(compared(report.card, observations, name))
-            for name in comparable_probes(observations)
-            if name in live
-        )
-
-
 @app.command("site", epilog="Example: aui-tui site example.com --text")
 def site(
     context: typer.Context,
@@ -76,7 +58,7 @@ def site(
     output: options.Files = None,
     fields: options.Fields = "",
 ) -> int:
-    """Print the stored report card of a host, without scanning. With --json --details: each request and answer."""
+    """Print the stored report card of a host, without scanning."""
     run = run_for(context)
     form = CardForm.of(run, context.params)
     gating = Gating.of(run, context.params)
@@ -89,12 +71,7 @@ def site(
     report, outcome = run.wait(work())
     scans = len(report.history)
     note = f"scan {scans} of this host" if scans > 1 else ""
-    if not (details and form.record):
-        result = HostResult(report, note=note, outcome=outcome if gating.gates else None)
-        form.write([result])
-    if details:
-        lines, paint = exchanges(report, as_json=form.record), Paint(ascii=run.settings.ascii)
-        emit(lines if form.record else map(paint.plain, lines), form.path if form.record else None)
+    form.write([HostResult(report, note=note, outcome=outcome if gating.gates else None)])
     return outcome.exit_code
 
 

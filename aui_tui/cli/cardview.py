@@ -48,6 +48,19 @@ def lines(
         yield from section_lines(part, paint)
 
 
+def exchanges(report: HostReport) -> Iterator[str]:
+    """Yield each request under an agent's name and its answer beside the browser's; nothing where they are not kept."""
+    from aui_tui.report.exchanges import as_text, comparable_probes, compared
+
+    observations = report.observations
+    if observations is None:
+        return
+    live = {exchange.name for exchange in observations.live}
+    for name in comparable_probes(observations):
+        if name in live:
+            yield from ("", *as_text(compared(report.card, observations, name)).rstrip("\n").split("\n"))
+
+
 def _more(report: HostReport) -> str:
     plan = f"aui-tui plan {report.card.host} shows the changes; " if report.card.recommendations else ""
     return f"{'' if report.card.unreachable else plan}--details shows the rest."

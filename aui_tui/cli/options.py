@@ -145,7 +145,7 @@ NoRegress = Annotated[
 _output = partial(typer.Option, rich_help_panel=OUTPUT)
 Json = Annotated[bool, _output("--json", help="Print JSON.")]
 Text = Annotated[bool, _output("--text", help="Print plain sentences, for a screen reader.")]
-Details = Annotated[bool, _output("--details", help="Print all that is known, with requests and answers.")]
+Details = Annotated[bool, _output("--details", help="Print all that is known; with --json each request and answer.")]
 File = Annotated[
     str,
     _output("--output", "-o", metavar="FILE", help="Write to FILE; its ending is the format, such as .md."),

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from aui_tui.cli.terminal import Paint
 from aui_tui.errors import BadValue, ConfigError
 from aui_tui.files import check_place, replace, user_path
 from aui_tui.model.codec import Keys, encode_card
+from aui_tui.model.report import HostReport
 from aui_tui.model.vocabulary import choose
 from aui_tui.report.export import write_cards
 from aui_tui.report.formats import CARD_FORMATS, HostResult, Refusal, format_of
@@ -114,13 +116,16 @@ class CardForm:
             write_cards(name, (), fields=fields)
         elif fields:
             raise BadValue("--fields needs --format, for example --format json.")
-        also = tuple(cls.of(run, {**params, "output": [name_of_file]}) for name_of_file in further)
+        also = tuple(cls.of(run, {**params, "output": [file], "details": False}) for file in further)
         return cls(run=run, name=name, fields=fields, details=params.get("details", False), path=path, others=also)
 
     def write(self, results: Sequence[HostResult], *, many: bool = False) -> None:
         """Write ``results`` in this form, and in the others."""
         for form in (self, *self.others):
             emit(form.chunks(results, many=many), form.path)
+        reports = [result.answer for result in results if isinstance(result.answer, HostReport)]
+        if self.name not in PRINTED:  # a document has no place for them
+            emit((line + "\n" for report in reports for line in self._exchanges(report)), None)
 
     @property
     def streams(self) -> bool:
@@ -164,7 +169,24 @@ class CardForm:
                 *paint.hanging(f"{paint.glyph('critical')} Not scanned: ", answer.detail, style="critical"),
             ]
         if self.record:
-            return [encode_card(answer.card, keys_of(self.run)).decode()]
-        if self.name == TEXT:
-            return sentences(answer, note=result.note)
-        return lines(answer, paint, note=result.note, details=self.details, now=time.time())
+            return self._exchanges(answer) if self.details else [encode_card(answer.card, keys_of(self.run)).decode()]
+        told = (
+            sentences(answer, note=result.note)
+            if self.name == TEXT
+            else lines(answer, paint, note=result.note, details=self.details, now=time.time())
+        )
+        return chain(told, self._exchanges(answer))
+
+    def _exchanges(self, report: HostReport) -> Iterator[str]:
+        """Yield each request and answer where ``details`` asks for them: as one line of JSON, else side by side."""
+        if not self.details:
+            return
+        from aui_tui.cli.cardview import exchanges
+        from aui_tui.report.exchanges import encode_exchanges
+
+        if report.observations is None:
+            streams.say(f"This source keeps no exchanges of {report.card.host}; scan it here to record them.")
+        elif self.record:
+            yield encode_exchanges(report.observations).decode()
+        else:
+            yield from map(Paint(ascii=self.run.settings.ascii).plain, exchanges(report))

@@ -14,12 +14,14 @@ import msgspec
 from aui_tui.errors import BadValue
 from aui_tui.model import agents, labels
 from aui_tui.model.card import ReportCard
-from aui_tui.model.observations import BROWSER, FILE_PROBES, HIDDEN, Cause, Exchange, Observations
+from aui_tui.model.observations import BROWSER, FILE_PROBES, HIDDEN, REDIRECTS, Cause, Exchange, Observations
 from aui_tui.model.registry import registry
 from aui_tui.model.vocabulary import SERVED
 from aui_tui.text import count, path_of
 
 NOT_SENT: Final = "not sent"
+OF_CURL: Final = ("User-Agent", "Accept")
+"""Fields that curl sends unless it is told not to."""
 ABSENT: Final = "–"
 """The cell of a side that has no such value."""
 REQUEST_ID_FIELDS: Final = frozenset(
@@ -256,18 +258,29 @@ def _difference(left: str, right: str) -> Iterator[TextLine]:
 
 
 def curl(exchange: Exchange) -> str:
-    """Return a curl command that sends the same request, without cookies, passwords or fields of the user's own."""
-    words = ["curl", "-sS", "--compressed", "-D", "-"]
-    if exchange.http_version == "HTTP/1.1":
-        words.append("--http1.1")
+    """Return a curl command that sends the same request, without cookies, passwords or fields of the user's own.
+
+    Of a page behind redirects it asks for the first address and follows, as the probe did.
+    """
     fields = [(name, value) for name, value in exchange.request if value != HIDDEN and name.lower() != "cookie"]
-    if not fields:
-        fields = [("User-Agent", _user_agent(exchange))]
+    kept = bool(fields)
+    fields = fields or [("User-Agent", _user_agent(exchange))]
+    sent = {name.lower() for name, _ in fields}
+    words = ["curl", "-sS", "-D", "-"]
+    if exchange.http_version.startswith("HTTP/1"):  # a server may answer by 1.0
+        words.append("--http1.1")
+    if "accept-encoding" in sent:
+        words.append("--compressed")  # it decodes the answer; the field below takes the place of its own
+    url, redirects = exchange.url, [hop for hop in exchange.hops if hop.status in REDIRECTS]
+    if redirects and len(redirects) == len(exchange.hops):
+        url = redirects[0].url
+        words += ["-L", "-b", "''"]
     for name, value in fields:
-        if name.lower() == "accept-encoding":
-            continue
         words += ["-H", quote(f"{name}: {value}")]
-    return " ".join((*words, quote(exchange.hops[0].url if exchange.hops else exchange.url)))
+    for name in OF_CURL if kept else ():
+        if name.lower() not in sent:
+            words += ["-H", quote(f"{name}:")]
+    return " ".join((*words, quote(url)))
 
 
 def encode_exchanges(observations: Observations) -> bytes:

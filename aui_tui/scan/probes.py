@@ -27,7 +27,7 @@ from aui_tui.errors import BadValue, InvalidHost
 from aui_tui.model.observations import FILE_PROBES, HIDDEN, REDIRECTS, Hop, joined_fields
 from aui_tui.scan import decode, markup, target, walls
 from aui_tui.scan.charset import to_utf8
-from aui_tui.scan.network import BodyLimiter, HttpClient, NetworkError, Reply
+from aui_tui.scan.network import HTTP1_ONLY, HTTP2_ONLY, BodyLimiter, HttpClient, NetworkError, Reply
 from aui_tui.scan.policy import Limits, ScanPolicy
 from aui_tui.scan.profiles import Fields, over
 from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target, resolve
@@ -338,6 +338,8 @@ def _is_site(origin: Origin, site: Origin | None) -> bool:
 def _take_head(reply: Reply, access: ScanPolicy, answer: Answer) -> None:
     answer.status = reply.status
     answer.http_version = clean(reply.http_version, 10)
+    not_sent = HTTP1_ONLY if answer.http_version == "HTTP/2" else HTTP2_ONLY
+    answer.request = [field for field in answer.request if field[0].lower().encode() not in not_sent]
     answer.headers = [
         (name.decode("latin-1").lower(), _text(value)) for name, value in reply.fields[: access.limits.fields]
     ]

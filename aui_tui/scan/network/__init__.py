@@ -13,7 +13,7 @@ from typing import Final
 
 from aui_tui.scan.network.chain import Chains
 from aui_tui.scan.network.client import BodyLimiter, HttpClient, ScanClient, Transport, load, ssl_context
-from aui_tui.scan.network.replies import BROKEN_OFF, NO_TLS, NetworkError, Reply
+from aui_tui.scan.network.replies import BROKEN_OFF, HTTP1_ONLY, HTTP2_ONLY, NO_TLS, NetworkError, Reply
 from aui_tui.scan.network.routes import Routes, system_resolver
 from aui_tui.scan.network.streams import Stream, save_tls_memory
 from aui_tui.scan.policy import ScanPolicy
@@ -21,6 +21,8 @@ from aui_tui.scan.target import Origin
 
 __all__ = [
     "BROKEN_OFF",
+    "HTTP1_ONLY",
+    "HTTP2_ONLY",
     "NO_TLS",
     "BodyLimiter",
     "HttpClient",
