@@ -158,7 +158,7 @@ SENTENCES: Final = sentence_list(
         about agents, which are judged by their own answers<<real>>.
     warn note browser-silent: No verdict on a browser
         The browser probe is inconclusive: <<reason>>.
-    warn door-silent: No agent gets an answer
+    warn note door-silent: No agent gets an answer
         A browser gets the homepage (<<browser>>) and none of the <<total>> probed agents gets an answer. It may be an
         outage, or a site that leaves agents without an answer; this scan cannot tell, so it is not scored.
     warn note door-unmeasured: Access is not measured

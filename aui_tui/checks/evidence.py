@@ -22,6 +22,8 @@ from aui_tui.model.verdicts import AWAY, REAL
 from aui_tui.model.vocabulary import INCONCLUSIVE, SEVERITIES
 from aui_tui.text import cells, count, fit, joined
 
+NOTE: Final = "note"
+"""The level of a finding that is no problem of the site, whatever its severity in a record."""
 EXAMPLES: Final = 3
 """Names of elements that a sentence gives."""
 NAMED: Final = 12
@@ -191,6 +193,9 @@ def title(finding: Finding) -> str:
     """Return what a finding says in at most TITLE cells; of a foreign line its first clause."""
     _, line, _ = _table().get(finding.id, (0, None, ""))
     facts = {name: _TOKEN.sub("", fact) for name, fact in finding.facts.items()}
+    if "file" in facts:
+        path = facts["file"].partition("/")[2]
+        facts |= {"path": f"/{path}", "name": path.rpartition("/")[2]}
     for template in line.titles if line is not None else ():
         try:
             words = fill(template, facts)
@@ -204,6 +209,11 @@ def title(finding: Finding) -> str:
 def is_note(finding: Finding) -> bool:
     """Whether a finding says something of the test, or beside the score: no problem of the site."""
     return finding.id in _table() and _table()[finding.id][1].note
+
+
+def level(finding: Finding) -> str:
+    """Return how a finding counts, the same in every form: ``critical``, ``warn``, ``note`` or ``good``."""
+    return NOTE if is_note(finding) else finding.severity
 
 
 def subject(finding: Finding) -> str:

@@ -34,7 +34,7 @@ SENTENCES: Final = sentence_list(
         <<note>>
     warn llms-unwritten: /llms.txt has words of a plan
         <<file>> still says “<<words>>”, as a plan wrote it: put your own words there.
-    warn note file-unseen: <<file>> is not measured / A file is not measured
+    warn note file-unseen: <<file>> is not measured / <<path>> is not measured / <<name>> is not measured
         <<file>> <<why>>. Nobody knows whether it exists: it is not measured.
     warn llms-closed: llms.txt is closed to agents
         <<file>> is closed to agents: <<agent>> gets <<what>> where a browser gets the file. So it earns nothing.

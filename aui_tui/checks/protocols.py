@@ -34,17 +34,17 @@ UCP_VERSION = "2026-04-08"
 MCP_SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
 SENTENCES: Final = sentence_list(
     """
-    warn protocol-note: A file of offers does not count
+    warn protocol-note: <<path>> does not count / <<name>> does not count / A file of offers does not count
         <<note>>
     warn protocol-unwritten: A file of offers has words of a plan
         <<file>> still says “<<words>>”, as a plan wrote it: put your own words there.
-    warn plugin-only: Only the legacy ai-plugin.json
+    warn note plugin-only: Only the legacy ai-plugin.json
         Only the legacy <<file>> was found, and no current agent reads it.
-    warn note protocol-unseen: <<file>> is not measured / A file is not measured
+    warn note protocol-unseen: <<file>> is not measured / <<path>> is not measured / <<name>> is not measured
         <<file>> <<why>>. Nobody knows whether it exists.
-    warn protocol-closed: A file is closed to agents
+    warn protocol-closed: <<path>> is closed to agents / <<name>> is closed to agents
         <<file>> is closed to agents: <<agent>> gets <<what>> where a browser gets the file. So it earns nothing.
-    warn protocols-none: No MCP card or shop manifest
+    warn note protocols-none: No MCP card or shop manifest
         <<host>> has no MCP server card (/.well-known/mcp.json), no catalogue that names one
         (/.well-known/ai-catalog.json) and no shopping manifest (/.well-known/ucp) with anything in it: agents must
         click through pages as a person does. Add one only if you have such a server or shop.
@@ -145,7 +145,8 @@ class FrontDoor(Check):
         facts = observations.files
         for note in facts.notes:
             if note.strip() and "llms" not in note:
-                yield Finding("protocol-note", {"note": sentence(noted(observations, note))})
+                words = noted(observations, note)
+                yield Finding("protocol-note", {"note": sentence(words), "file": words.partition(" ")[0]})
         for path in facts.unwritten:
             if path != FILE_PATHS["llms"]:
                 yield Finding("protocol-unwritten", {"file": noted(observations, path), "words": PLACEHOLDER})

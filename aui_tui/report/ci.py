@@ -17,8 +17,7 @@ import msgspec
 from msgspec import UNSET
 
 from aui_tui import __version__
-from aui_tui.checks import BY_FIX, Check
-from aui_tui.checks.evidence import is_note, sentences
+from aui_tui.checks import BY_FIX, Check, evidence
 from aui_tui.checks.wording import PLACE
 from aui_tui.model.agents import outcome_of_each
 from aui_tui.model.card import QUOTE, Finding, Recommendation, ReportCard
@@ -36,7 +35,8 @@ from aui_tui.text import clean
 NOTHING_ACCEPTED: Final[Mapping[str, Acceptance]] = MappingProxyType({})
 ERROR, WARNING, NOTE = "error", "warning", "note"
 """Levels, as SARIF calls them."""
-LEVELS: Final = MappingProxyType({"critical": ERROR, "warn": WARNING})
+LEVELS: Final = MappingProxyType({"critical": ERROR, "warn": WARNING, evidence.NOTE: NOTE})
+"""The same by the level of a finding; what is good is no result."""
 
 
 class ProblemRule(NamedTuple):
@@ -63,7 +63,7 @@ def problems(
     occurrences: Counter[str] = Counter()
     fixes = {} if card.unreachable else {fix.k: fix for fix in by_harm(card)}
     for finding in card.findings:
-        if finding.severity in LEVELS and finding.id != QUOTE:
+        if evidence.level(finding) in LEVELS and finding.id != QUOTE:
             occurrences[finding.id] += 1
             identity = str(occurrences[finding.id]) if finding.id else finding.text
             fix = fixes.pop(finding.fix, None)
@@ -89,8 +89,8 @@ def problems(
 
 
 def _rule_of(finding: Finding) -> ProblemRule:
-    level = NOTE if is_note(finding) else LEVELS[finding.severity]
-    line = sentences().get(finding.id)
+    level = LEVELS[evidence.level(finding)]
+    line = evidence.sentences().get(finding.id)
     if line is None:
         name = f"finding/{finding.id or finding.severity}"
         about = "A finding of another index or of an earlier version."

@@ -13,7 +13,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from aui_tui.checks import BY_FIX
-from aui_tui.checks.evidence import is_note
+from aui_tui.checks.evidence import level
 from aui_tui.model import labels, points
 from aui_tui.model.agents import Outcome, outcome_of_each
 from aui_tui.model.card import Evidence, Finding, ReportCard
@@ -282,7 +282,7 @@ def _findings_only_in(card: ReportCard, other_card: ReportCard) -> tuple[Evidenc
         identity = _identity(finding, card.host)
         if left[identity]:
             left[identity] -= 1
-        elif finding.severity in FINDINGS and not is_note(finding) and finding.fix not in unknown:
+        elif level(finding) in FINDINGS and finding.fix not in unknown:
             only_here.append(Evidence(finding.severity, finding.text))
     return tuple(only_here)
 

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from aui_tui.errors import BadValue
 from aui_tui.model import labels, points
 from aui_tui.model.agents import outcome_of_each
-from aui_tui.model.card import Finding, ReportCard
+from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import names_of
 from aui_tui.model.fates import NOT_ASKED, RANK, SHUT, UNCLEAR
 from aui_tui.model.methods import FLOORS, grade_of, round_half_up
@@ -378,12 +378,10 @@ def _blocks(card: ReportCard, name: str, observations: Observations | None) -> I
 def _findings(card: ReportCard, gates: Gates, accepted: Container[str]) -> Iterator[Failure]:
     if not gates.fail_on:
         return
+    from aui_tui.checks.evidence import level  # commands without a gate need none of the checks
+
     counted = SEVERITIES[: SEVERITIES.index(gates.fail_on) + 1]
-    counting = [
-        finding
-        for finding in card.findings
-        if finding.severity in counted and finding.id not in accepted and _counts(card, finding)
-    ]
+    counting = [finding for finding in card.findings if level(finding) in counted and finding.id not in accepted]
     lost = [] if card.ledger is UNSET else [entry.component for entry in card.ledger.entries if not entry.measured]
     why = _mute(card) or (f"Not measured: {', '.join(lost)}" if lost else "")
     if counting:
@@ -391,21 +389,6 @@ def _findings(card: ReportCard, gates: Gates, accepted: Container[str]) -> Itera
         yield _failed("fail-on", message, len(counting))
     elif why:
         yield _unclear("fail-on", f"{why}, so findings may be missing.")
-
-
-def _counts(card: ReportCard, finding: Finding) -> bool:
-    """Return whether a finding is about the site and its score.
-
-    A limit of the test, a fact that no points hang on, and what only a site with such a server can declare, are notes:
-    nobody can fix them. Of a foreign card that is not known, so all count.
-    """
-    from aui_tui.checks.evidence import is_note  # commands without a gate need none of the checks
-
-    if is_note(finding):
-        return False
-    if finding.severity == SEVERITIES[0] or not finding.id or finding.id == "task-blocked":
-        return True
-    return any(fix.k == finding.fix and points.HARM.get(fix.k) != points.LACKING for fix in card.recommendations)
 
 
 def _regress(card: ReportCard, baseline: ReportCard | None, observations: Observations | None) -> Iterator[Failure]:

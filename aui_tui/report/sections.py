@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from msgspec import UNSET
 
 from aui_tui.checks import BY_FIX, label
-from aui_tui.checks.evidence import is_note, subject, title
+from aui_tui.checks.evidence import NOTE, level, subject, title
 from aui_tui.model import agents, fates, labels, visits
 from aui_tui.model.card import Finding, Recommendation, ReportCard
 from aui_tui.model.fates import UNCLEAR
@@ -345,13 +345,13 @@ def points(report: HostReport) -> Section | None:
 
 def findings(report: HostReport) -> Section | None:
     """Return the evidence, worst first. Key: the id of the finding, empty for one that only its text is known of."""
-    items = tuple(_finding(report, line, line.severity) for line in report.card.findings if not is_note(line))
+    items = tuple(_finding(report, line, level(line)) for line in report.card.findings if level(line) != NOTE)
     return Section("findings", f"Evidence, {count(len(items), 'finding')}", items=items) if items else None
 
 
 def notes(report: HostReport) -> Section | None:
     """Return what the scan says of itself or beside the score: no problems. Key: the id of the finding."""
-    items = tuple(_finding(report, line, "note") for line in report.card.findings if is_note(line))
+    items = tuple(_finding(report, line, NOTE) for line in report.card.findings if level(line) == NOTE)
     return Section("notes", "Notes", items=items) if items else None
 
 

@@ -127,9 +127,11 @@ def test_agents_without_an_answer_are_reported_together() -> None:
 
 
 def test_a_site_that_leaves_every_agent_without_an_answer_is_not_scored_and_not_passed_over() -> None:
-    assert reported(site.site(agents=site.silent))[0].startswith(
+    silent = {finding.id: finding for finding in grade_card(site.site(agents=site.silent)).findings}["door-silent"]
+    assert silent.text.startswith(
         "A browser gets the homepage (200) and none of the 4 probed agents gets an answer. It may be an outage,"
     )
+    assert is_note(silent), "a doubt fails no gate"
     behind = site.site(site.probe(BROWSER, 403, challenge=site.CLOUDFLARE), agents=site.silent)
     assert "No agent got a usable answer, so access is not scored." in reported(behind, "warn")
 
@@ -141,6 +143,23 @@ def test_agents_that_got_an_answer_without_a_verdict_are_not_called_silent(limit
     lines = reported(seen if limited else replace(seen, arms=apart), "warn")
     assert "No agent got a usable answer, so access is not scored." in lines
     assert not any("gets an answer" in line for line in lines)
+
+
+@pytest.mark.parametrize("host", ["localhost:8000", "a-host-with-a-rather-long-name.shop.example"])
+def test_each_file_has_its_name_in_the_title_of_what_is_said_of_it(host: str) -> None:
+    seen = site.site()
+    paths = {"llms": "/llms.txt", "ucp": "/.well-known/ucp", "mcp": "/.well-known/mcp.json"}
+    exchanges = (
+        replace(one, status=403, url=f"http://{host}{paths[one.name]}") if one.name in paths else one
+        for one in seen.exchanges
+    )
+    seen = replace(seen, exchanges=tuple(exchanges), origin=f"http://{host}")
+    titles = [title(found) for found in grade_card(seen).findings if found.id in ("file-unseen", "protocol-unseen")]
+    assert sorted(words.rpartition("/")[2] for words in titles) == [
+        "llms.txt is not measured",
+        "mcp.json is not measured",
+        "ucp is not measured",
+    ]
 
 
 def test_an_owner_is_told_what_would_settle_a_silence() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from aui_tui.checks.evidence import is_note
+from aui_tui.checks.evidence import is_note, level
 from aui_tui.checks.judge import judge
 from aui_tui.checks.scoring import grade_card, ledger
 from aui_tui.errors import BadValue
@@ -160,7 +160,7 @@ def test_a_finding_of_the_severity_or_worse_fails() -> None:
     assert verdict(RICH_OPEN, fail_on="critical") == (PASSED, [])
     code, messages = verdict(RICH_OPEN, fail_on="warn")
     assert code == FAILED
-    assert messages[0].startswith("1 finding of severity critical or warn; the first: 1 of 2 forms")
+    assert messages[0].startswith("2 findings of severity critical or warn; the first: shop.example/robots.txt")
     twice = replace(WALLED, evidence=WALLED.evidence[:1] * 2)
     assert check(twice, Gates.of(fail_on="critical")).failures[0].by == 2
 
@@ -270,7 +270,7 @@ def test_a_note_is_not_counted_beside_the_finding_that_it_explains(situation: Ca
 def test_what_only_a_site_with_such_a_server_can_declare_fails_no_gate() -> None:
     rich = situations.open_rich()
     card = grade_card(replace(rich, files=replace(rich.files, ucp=False, mcp=False)))
-    assert [finding.id for finding in card.findings if finding.severity == "warn"] == ["protocols-none"]
+    assert [finding.id for finding in card.findings if level(finding) == "note"] == ["protocols-none"]
     assert verdict(card, fail_on="warn") == (PASSED, [])
 
 

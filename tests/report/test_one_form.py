@@ -8,6 +8,7 @@ import inspect
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
@@ -27,6 +28,7 @@ from aui_tui.cli.cardview import lines, section_lines, sentences
 from aui_tui.cli.index import list_sentences
 from aui_tui.cli.terminal import Paint
 from aui_tui.model import agents, fates
+from aui_tui.model.card import QUOTE
 from aui_tui.model.labels import ago, moment, span
 from aui_tui.model.listing import Row
 from aui_tui.model.observations import Observations
@@ -41,6 +43,7 @@ from aui_tui.model.tasks import TaskReport, TaskResult
 from aui_tui.model.times import age
 from aui_tui.model.visits import HEADER, cells, visit_rows
 from aui_tui.model.vocabulary import NO_GRADE
+from aui_tui.report import sections
 from aui_tui.report.comparison import comparison
 from aui_tui.report.data import visits_csv
 from aui_tui.report.export import write_cards, write_listing
@@ -704,6 +707,21 @@ def test_the_overview_of_all_hosts_is_the_same_in_command_dashboard_and_page(
                 address = str(link.attributes["href"])
                 listed = LexborHTMLParser(running.get(address).text).css_first("table.sites caption")
                 assert listed.text().startswith(link.text() + " scored site"), address
+
+
+def test_a_finding_has_one_level_on_the_card_in_a_gate_and_in_sarif(told: dict[str, Told]) -> None:
+    for one in told.values():
+        card = one.report.card
+        if card.unreachable:
+            continue
+        parts = filter(None, (sections.findings(one.report), sections.notes(one.report)))
+        shown = Counter(item.word for part in parts for item in part.items if item.key != QUOTE)
+        results = json.loads("".join(write_cards("sarif", [one.report])))["runs"][0]["results"]
+        levels = Counter(result["level"] for result in results if result["ruleId"].startswith("finding/"))
+        assert levels == +Counter(error=shown["critical"], warning=shown["warn"], note=shown["note"]), card.host
+        for word, number in (("critical", shown["critical"]), ("warn", shown["critical"] + shown["warn"])):
+            failures = check(card, Gates.of(fail_on=word)).failures
+            assert sum(failure.by for failure in failures if not failure.inconclusive) == number, card.host
 
 
 REASON: Final = "Accepted until 2099-12-31: We know of it."
