@@ -42,22 +42,35 @@ def _missing(facts: PageFacts) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
+def _name(page: PageFacts) -> list[str]:
+    """Return lines of HTML: a name for the nav that the page has, where no element has one."""
+    if page.semantic.aria or not page.semantic.nav:
+        return []
+    return ["<!-- Give the nav that the page has a name, as here: -->", '<nav aria-label="Main">']
+
+
+def _around(page: PageFacts) -> tuple[list[str], list[str]]:
+    """Return lines of HTML: the elements to add before the content, and after it."""
+    before = [] if page.semantic.nav else ['<nav aria-label="Main">', '  <a href="/">Home</a>', "</nav>"]
+    return (before, []) if page.semantic.main else ([*before, '<main id="content">'], ["</main>"])
+
+
 def _snippet(page: PageFacts, site_name: str) -> list[str]:
-    """Return lines of HTML: the elements to add before the content, CONTENT_MARK, and those to add after it."""
-    semantic = page.semantic
-    before: list[str] = []
-    after: list[str] = []
-    if not semantic.nav:
-        before += ["<header>", '  <nav aria-label="Main">', '    <a href="/">Home</a>', "  </nav>", "</header>"]
-    if not semantic.main:
-        before, after = [*before, '<main id="content">'], ["</main>"]
-    label = ' aria-label="Contact"' if semantic.nav and not semantic.aria else ""
-    after += [f"<footer{label}>", '  <a href="/contact">Contact</a>', "</footer>"]
-    return [*before, CONTENT_MARK, *(_example_form(site_name) if page.forms_unlabelled else ()), *after]
+    """Return lines of HTML: all that the page lacks, around CONTENT_MARK."""
+    before, after = _around(page)
+    return [
+        *_name(page),
+        *before,
+        *([CONTENT_MARK] if before or after else ()),
+        *_example_form(page, site_name),
+        *after,
+    ]
 
 
-def _example_form(site_name: str) -> list[str]:
-    """Return lines of HTML: an example of a form whose control has a label."""
+def _example_form(page: PageFacts, site_name: str) -> list[str]:
+    """Return lines of HTML: an example of a form whose control has a label, where the page has one without."""
+    if not page.forms_unlabelled:
+        return []
     return [
         "<!-- Give each control of your forms a label, as here: -->",
         '<form action="/search" role="search">',
@@ -68,18 +81,15 @@ def _example_form(site_name: str) -> list[str]:
     ]
 
 
-def _pieces(lines: list[str], page: PageFacts, site_name: str) -> tuple[Piece, ...]:
-    """Return the ``lines`` of :func:`_snippet` as files: start of the body, example form, end of the body."""
-    form = _example_form(site_name) if page.forms_unlabelled else []
-    place = lines.index(CONTENT_MARK)
+def _pieces(page: PageFacts, site_name: str) -> tuple[Piece, ...]:
+    """Return the snippet as files: start of the body, name of the nav, example form, end of the body."""
+    before, after = _around(page)
+    form = _example_form(page, site_name)
     pieces = [
-        Piece("homepage/body-start.html", "right after <body> on the homepage", "\n".join(lines[:place])),
+        Piece("homepage/body-start.html", "right after <body> on the homepage", "\n".join(before)),
+        Piece("homepage/nav.html", "by hand: the start tag of the nav that the homepage has", "\n".join(_name(page))),
         Piece("homepage/form.html", "by hand: a pattern for the forms whose controls have no label", "\n".join(form)),
-        Piece(
-            "homepage/body-end.html",
-            "right before </body> on the homepage",
-            "\n".join(lines[place + 1 + len(form) :]),
-        ),
+        Piece("homepage/body-end.html", "right before </body> on the homepage", "\n".join(after)),
     ]
     return tuple(piece for piece in pieces if piece.text)
 
@@ -150,11 +160,10 @@ class LandmarksAndLabels(PageCheck):
         parts += [f"{forms} a control without a label."] if page.forms_unlabelled else []
         parts += [
             "Agents that read the accessibility tree find their way by landmarks and operate forms by their labels."
-            " Give what the page already shows these elements; a second copy is not needed."
+            " Give what the page already shows these elements, its header and footer too; a second copy is not needed."
         ]
         site_name = html.escape(site.title)
-        lines = _snippet(page, site_name)
-        return Advice(" ".join(parts), "\n".join(lines), lambda: _pieces(lines, page, site_name))
+        return Advice(" ".join(parts), "\n".join(_snippet(page, site_name)), lambda: _pieces(page, site_name))
 
 
 CHECK = LandmarksAndLabels()

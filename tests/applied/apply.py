@@ -38,6 +38,8 @@ def _insert(page: str, file: str, text: str, place: str) -> str:
         return re.sub(r"<body[^>]*>\n", lambda tag: tag[0] + text, page)
     if file == "body-end.html":
         return page.replace("</body>", text + "</body>")
+    if file == "nav.html":
+        return re.sub(r"<nav\b[^>]*>", text.splitlines()[-1], page, count=1)
     assert file == "content.html", file
     return re.sub(r'<(div|main) id="root">', lambda tag: f"{tag[0]}\n{text}", page)
 

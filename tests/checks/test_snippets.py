@@ -287,12 +287,14 @@ def test_a_platform_knows_better_than_a_cdn_where_robots_txt_is_written() -> Non
     ("marks", "proposed"),
     [(Landmarks(main=1, nav=0, aria=3, forms=0), "<nav"), (Landmarks(main=1, nav=1, aria=0, forms=0), "aria-label")],
 )
-def test_only_what_is_missing_is_proposed(marks: Landmarks, proposed: str) -> None:
+def test_only_what_is_missing_is_proposed_and_what_is_there_is_named(marks: Landmarks, proposed: str) -> None:
     code = fixes(replace(site.plain(), page=replace(site.RICH_PAGE, semantic=marks)))["landmarks"].code
     assert proposed in code
     assert "<main" not in code
     assert "<form" not in code
-    assert ("<nav" in code) == (marks.nav == 0)
+    assert "<footer" not in code
+    assert "<header" not in code
+    assert ("Give the nav that the page has a name" in code) == (marks.nav > 0)
 
 
 def test_the_tables_are_whole() -> None:
