@@ -20,6 +20,10 @@ HEIGHT: Final = 24
 MOST: Final = 4
 """Outcomes that the answer shows; more are counted."""
 SENTENCE: Final = 5
+LINES: Final = 3
+"""Lines of the reason of an outcome at most."""
+FIRST: Final = 20
+"""Cells of the column of assistants at least."""
 BAR: Final = 18
 SHORTEST: Final = 8
 """Cells of the longest bar, and of the shortest that share a line."""
@@ -84,7 +88,7 @@ def _answer(head: Section, points: Section | None, who: Section, paint: Paint) -
     if points is not None:
         yield from _bars(points, paint)
     yield ""
-    yield from _table(who._replace(items=who.items[:MOST]), paint, limit=2)
+    yield from _table(who._replace(items=who.items[:MOST]), paint, limit=LINES)
     if len(who.items) > MOST:
         yield f"  {count(len(who.items) - MOST, 'more outcome')}"
     yield ""
@@ -167,12 +171,32 @@ def _table(part: Section, paint: Paint, *, limit: int = 0) -> Iterator[str]:
     """Yield rows under one another, as many columns as there is room for; ``limit``: lines of a text at most."""
     shown = part._replace(items=tuple(_printable(item, paint) for item in part.items))
     form = layout(shown, paint.width - 2, heads=not limit)
-    if not limit:
+    if limit:
+        form = _roomier(form, shown, paint.width - 2, limit)
+    else:
         heads = [fit(part.columns[n], width, right=n in part.numbers) for n, width in form.columns]
         extra = part.columns[len(form.columns) :][:1] if form.beside else ()
         yield paint.style(f"  {'  '.join((*heads, *extra))}".rstrip(), "dim")
     for item in shown.items:
         yield from _row(item, form, shown.numbers, paint, limit)
+
+
+def _roomier(form: Layout, part: Section, size: int, limit: int) -> Layout:
+    """Return ``form`` with a first column so narrow, if need be, that no text beside takes more than ``limit`` lines.
+
+    No word of a text is broken either.
+    """
+    (place, width), *others = form.columns
+    used = sum(cells_of + 2 for _, cells_of in others)
+    texts = [item.text for item in part.items]
+
+    def cramped(room: int) -> bool:
+        words = (cells(word) for text in texts for word in text.split())
+        return room < max(words, default=0) or any(len(wrap(text, room)) > limit for text in texts)
+
+    while form.beside and width > FIRST and cramped(max(size - used - width - 2, 1)):
+        width -= 1
+    return form._replace(columns=[(place, width), *others])
 
 
 def _printable(item: Item, paint: Paint) -> Item:

@@ -19,6 +19,8 @@ from aui_tui.model.report import HostReport
 from aui_tui.model.signs import sign
 from aui_tui.text import cells
 from tests.cards import DEAD, RICH_OPEN, SAMPLES, WALLED, cards
+from tests.scan import situations
+from tests.scan.situations import probe
 from tests.strategies import driven
 
 LOST = msgspec.structs.replace(DEAD, host=f"{'x' * 60}.example")
@@ -51,6 +53,17 @@ def test_the_card_of_a_host_without_an_answer_stands_whole_in_80_cells() -> None
     text = "\n".join(shown(DEAD, Paint(width=80)))
     assert "nobody got a usable" in text
     assert "…" not in text
+
+
+@pytest.mark.parametrize("asked", ["localhost", "www.quayside-books.example"])
+def test_who_gets_in_stands_whole_in_80_cells_behind_a_redirect_to_another_host(asked: str) -> None:
+    seen = situations.site(agents=lambda slot: probe(slot, 403) if slot != "agent_03" else probe(slot))
+    seen = msgspec.structs.replace(seen, served_from=f"https://{asked}:8000")
+    report = HostReport(card=grade_card(seen), observations=seen)
+    text = "\n".join(cardview.lines(report, Paint(width=80)))
+    assert "…" not in text
+    assert f"{asked}:8000/robots.txt" in text, "no word is broken"
+    assert len(text.splitlines()) <= 24
 
 
 def spoken(card: ReportCard, note: str = "") -> list[str]:
