@@ -268,7 +268,8 @@ class RobotsTxt(Check):
         full, file = self.points[method], file_name(judgement.observations, "robots")
         match judgement.observations.robots.kind:
             case "unknown":
-                return Earned(0, f"{file} could not be fetched, and agents that follow RFC 9309 must then stay away.")
+                got = _fetched(judgement.observations.exchange("robots"))
+                return Earned(0, f"{file} {got}, and agents that follow RFC 9309 must then stay away.")
             case "none" | "html":
                 return Earned(full, f"{file} brings no rules, so no agent is disallowed.")
         blocked, partial = (

@@ -129,8 +129,11 @@ class ContentSignal(Check):
             where = (
                 "Publish a robots.txt with" if robots.kind in ("none", "html") else "Give User-agent: * in robots.txt"
             )
+            lacks = f"{site.observations.host} does not say what its content may be used for."
+            if robots.kind == "unknown":
+                lacks = "robots.txt could not be read, so no agent learns from it what the content may be used for."
             body = (
-                f"{site.observations.host} does not say what its content may be used for. {where} a Content-Signal:"
+                f"{lacks} {where} a Content-Signal:"
                 " search, ai-input (reading it live to answer or act for a person) and ai-train. The values below are a"
                 " proposal; only ai-input=no costs points."
             )

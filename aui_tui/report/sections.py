@@ -428,9 +428,9 @@ def _facts(card: ReportCard) -> Iterator[tuple[str, str]]:
         return
     if card.robots_known:
         some = f" and closes some pages to {card.agents_partial}" if card.agents_partial else ""
-        told = f"robots.txt tells {card.agents_disallowed} of {card.agents_total} by name to stay out{part}"
+        told = f"robots.txt tells {card.agents_disallowed} of {card.agents_total} to stay out{part}"
         yield "Agents", f"{told}{some}"
-        yield "Crawlers", f"{card.crawlers_blocked} of {card.crawlers_total} told no{part}; shown, not scored"
+        yield "Crawlers", f"{card.crawlers_blocked} of {card.crawlers_total} told no by name{part}; shown, not scored"
         lacking = "not measured" if "signal" in unseen else "no Content-Signal"
         yield "Signal", "Content-Signal stated" if card.content_signal else lacking
     yield "Page", _page(card, unseen)

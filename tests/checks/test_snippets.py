@@ -277,6 +277,11 @@ def test_a_request_for_payment_is_answered_with_its_own_advice() -> None:
     assert "agent with a wallet" not in fixes(site.pay_without_terms())["wba"].body
 
 
+def test_nothing_is_said_of_a_robots_txt_that_nobody_could_read() -> None:
+    assert "does not say what its content may be used for" in fixes(site.robots_all())["signal"].body
+    assert fixes(site.robots_down())["signal"].body.startswith("robots.txt could not be read")
+
+
 def test_a_platform_knows_better_than_a_cdn_where_robots_txt_is_written() -> None:
     seen = replace(site.robots_all(), edge="cloudflare shopify")
     assert "robots.txt.liquid" in fixes(seen)["robots"].body

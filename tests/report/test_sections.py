@@ -131,6 +131,9 @@ def test_what_was_not_read_is_not_counted_as_none() -> None:
     assert cut["Signal"] == "not measured"
     by_agent = replace(situations.wall_for_all(), page=replace(situations.RICH_PAGE, seen_by="agent_01"))
     assert seen_of(by_agent)["Page"].startswith("2 JSON-LD blocks, 1 main"), "an agent's page was seen"
+    everybody = seen_of(situations.robots_all())
+    assert everybody["Agents"] == "robots.txt tells 19 of 19 to stay out"
+    assert everybody["Crawlers"] == "0 of 15 told no by name; shown, not scored"
     plain = seen_of(situations.plain())
     assert "not measured" not in "".join(plain.values())
     assert plain["Signal"] == "no Content-Signal"
