@@ -9,18 +9,21 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from aui_tui.tasks.elements import Control, fill
-from aui_tui.tasks.outline import FIELDS, Node, Outline
-from aui_tui.tasks.pointing import ALONE, by_pointing
+from aui_tui.tasks.elements import FIXED, Control, fill
+from aui_tui.tasks.outline import Node, Outline
+from aui_tui.tasks.page import Page
+from aui_tui.tasks.pointing import ALONE, by_pointing, by_two_presses
 from aui_tui.tasks.visit import Visit
 from aui_tui.tasks.vocabulary import CART, CONTACT, DISMISS, GENERIC, MENU, SEARCH, TAKE
 
-CHOICES: Final = frozenset({"radio", "combobox", "listbox"})
-"""Roles of what is chosen before something else is enabled."""
+SET: Final = frozenset({"radio", "combobox", "listbox", "slider", "spinbutton"})
+"""Roles of what is set or chosen before something else is enabled; so is a field for a date or a time."""
 PRESSED: Final = frozenset({"button", "gridcell", "option", "menuitemradio", "checkbox", "tab"})
 """Roles of what may be pressed for the same."""
-MAX_CHOICES: Final = 12
+MAX_CHOICES: Final = 20
 """Choices that are made."""
+DATED: Final = frozenset({*FIXED, "date"}) - {"color"}
+"""Types of fields for a date or a time."""
 OTHERS: Final = (SEARCH, MENU, CONTACT, GENERIC, CART, *DISMISS)
 """Names of controls that choose nothing and buy nothing."""
 
@@ -33,32 +36,53 @@ async def enabled(
     Returns the page then; or None, with the tag of what a mouse alone points at or presses, where that frees it.
     """
     page = visit.page
-    named = [node for node in nodes if node.ref and node.name and not node.disabled]
-    pressed = [node for node in named if node.role in PRESSED and is_choice(node)]
-    # the first of each row of them, then the others
-    firsts = list({(node.depth, node.path): node for node in reversed(pressed)}.values())
     await page.fence.shut()
+    known: set[tuple[object, ...]] = set()
     groups: set[object] = set()
-    for node in [node for node in named if node.role in CHOICES][:MAX_CHOICES]:
-        about = await page.ask(node, "control")
-        group = (node.path, node.group) if node.role == "radio" else node.ref
-        if about and about["visible"] and group not in groups and await fill(page, Control(node, about)):
-            groups.add(group)
-            visit.step("chose", node)
-            outline = await page.look()
-            if is_free(outline):
-                return outline, ""
-    for node in [*firsts, *(node for node in pressed if node not in firsts)][:MAX_CHOICES]:
-        if await page.click(node):
-            visit.step("chose", node)
-            outline = await page.look()
-            if is_free(outline):
-                return outline, ""
+    waiting = _choices(nodes, known)
+    for _ in range(MAX_CHOICES):
+        if not waiting:
+            break
+        node = waiting.pop(0)
+        if not await (page.click(node) if node.role in PRESSED else _is_set(page, node, groups)):
+            continue
+        visit.step("chose", node)
+        outline = await page.look()
+        if is_free(outline):
+            return outline, ""
+        # what came up, as the days of a calendar, before the rest
+        waiting = _choices(outline.nodes, known) + waiting
     await asyncio.sleep(ALONE)
-    return None, await by_pointing(visit, "disabled", is_free)
+    return None, await by_pointing(visit, "disabled", is_free) or await by_two_presses(visit, "disabled", is_free)
+
+
+def _choices(nodes: Sequence[Node], known: set[tuple[object, ...]]) -> list[Node]:
+    """Return what may be chosen: what is set, the first of each row of what is pressed, the rest.
+
+    What is ``known`` is left out; all that has a name is known then.
+    """
+    named = [node for node in nodes if node.ref and node.name and (node.role, node.name, node.path) not in known]
+    known |= {(node.role, node.name, node.path) for node in named}
+    open_ones = [node for node in named if is_choice(node)]
+    pressed = [node for node in open_ones if node.role in PRESSED]
+    firsts = list({(node.depth, node.path): node for node in reversed(pressed)}.values())
+    others = [node for node in pressed if node not in firsts]
+    return [*(node for node in open_ones if node.role not in PRESSED), *firsts, *others]
+
+
+async def _is_set(page: Page, node: Node, groups: set[object]) -> bool:
+    """Set a control, one of each of the ``groups`` of radio buttons; say whether it took that. No text is typed."""
+    about = await page.ask(node, "control")
+    group = (node.path, node.group) if node.role == "radio" else node.ref
+    fits = about and about["visible"] and group not in groups and (node.role in SET or about["type"] in DATED)
+    if not fits or not await fill(page, Control(node, about)):
+        return False
+    groups.add(group)
+    return True
 
 
 def is_choice(node: Node) -> bool:
     """Say whether what an agent can operate may have to be chosen or filled before something else is enabled."""
-    is_button = node.role == "button" and not any(other.search(node.name) for other in (*OTHERS, TAKE))
-    return not node.disabled and (is_button or node.role in CHOICES | FIELDS | {"option", "menuitemradio"})
+    if node.role == "button":
+        return not node.disabled and not any(other.search(node.name) for other in (*OTHERS, TAKE))
+    return not node.disabled and node.role in SET | PRESSED | {"textbox"}

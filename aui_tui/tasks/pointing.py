@@ -22,6 +22,8 @@ MAX_LATER_WORDS: Final = 3
 """Words of such a text where what it is about does not come first."""
 MAX_PRESSES: Final = 10
 """Controls that are pressed to see what they show."""
+MAX_OPENERS: Final = 4
+"""What is pressed by a mouse to see what comes up, and what of that is."""
 MAX_FOCUSED: Final = 20
 """Controls that are focused to see it."""
 ALONE: Final = 0.7
@@ -110,6 +112,29 @@ async def by_pointing(
             outline = page.outline
         visit.step("pointed", note=tag, outline=outline)
         return tag
+    return ""
+
+
+async def by_two_presses(visit: Visit, kind: str, shows: Callable[[Outline], bool]) -> str:
+    """Press what is no control with a name, then what comes up, as the entries of a list, until the page ``shows``.
+
+    Returns the tags of both; as ``by_pointing`` does.
+    """
+    page, url = visit.page, visit.page.tab.url
+    if not visit.spare or shows(await visit.here(url)):
+        return ""
+    begun = await pointable(page, kind, "(?!)")
+    await page.fence.shut()
+    for opener in begun[:MAX_OPENERS]:
+        tags = await pointable(page, kind, "(?!)")
+        if opener not in tags or await page.pointed(tags.index(opener), press=True) is None:
+            continue
+        tags = await pointable(page, kind, "(?!)")
+        for at, entry in [(at, tag) for at, tag in enumerate(tags) if tag not in begun][:MAX_OPENERS]:
+            outline = await page.pointed(at, press=True)
+            if outline is not None and shows(outline):
+                visit.step("pointed", note=f"{opener} {entry}", outline=outline)
+                return f"{opener}, then {entry}"
     return ""
 
 
