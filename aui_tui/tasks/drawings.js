@@ -53,6 +53,10 @@
   return found ? `; what is drawn by ${found.cloneNode(false).outerHTML.slice(0, 100)} has no text` : "";
 }
 
+//: painted  The texts that scripts have drawn on canvases that are shown and say nothing.
+() => [...document.querySelectorAll("canvas")].filter(canvas => canvas.checkVisibility({ visibilityProperty: true }) && !canvas.textContent.trim())
+  .flatMap(canvas => canvas[Symbol.for("painted")] || []).join(" ").slice(0, 4000)
+
 //: drawings  Start tags of what the main region draws without a text or a name, decoration too, the largest first: `drawing`
 // and its number bring one into sight.
 () => {
@@ -116,8 +120,8 @@ async data => {
   return letters.length > 0 && letters.length > 0.6 * bands.length;
 }
 
-//: drawn-beside  The start tag of what is drawn in the shape of a short text, in several parts of the page that have a heading
-// and a control of a name that matches `takes` and say no `price`; empty without it.
+//: drawn-beside  The start tag of what is drawn in the shape of a short text, in several parts of the page that have a heading,
+// or are rows, and a control of a name that matches `takes` and say no `price`; empty without it.
 ([takes, price]) => {
   const said = new RegExp(takes, "i"), cost = new RegExp(price), main = document.querySelector("main,[role=main]") || document.body;
   const box = element => element.getBoundingClientRect(), name = element => element.innerText || element.value || element.getAttribute("aria-label") || "";
@@ -132,7 +136,7 @@ async data => {
   const marks = element => element.outerHTML.slice(0, 300).replace(/data:[^"')]*/g, "") + (element.parentElement.getAttribute("class") || "");
   const found = takers.map(taker => {
     let part = taker.parentElement;
-    while (part !== main && part !== document.body && !part.querySelector("h1,h2,h3,h4,h5,h6,[role=heading]")) part = part.parentElement;
+    while (part !== main && part !== document.body && !part.matches("tr,li") && !part.querySelector("h1,h2,h3,h4,h5,h6,[role=heading]")) part = part.parentElement;
     const alone = part !== main && part !== document.body && takers.filter(one => part.contains(one)).length === 1 && part.textContent.length < 600;
     return alone && !cost.test(part.innerText) && [...part.querySelectorAll("*")].find(element => drawn(element) && fits(element) && !named(element) &&
       !element.textContent.trim() && !element.closest("svg *,a[href],button") && !other.test(marks(element)));

@@ -88,10 +88,22 @@ WATCH: Final = """(() => {
     due.delete(given[0]);
     return Reflect.apply(clear, self, given);
   } });
+  // what a canvas says is known from what is drawn on it
+  for (const kind of ["fillText", "strokeText"]) {
+    const drawing = CanvasRenderingContext2D.prototype;
+    drawing[kind] = new Proxy(drawing[kind], { apply(draw, self, given) {
+      const key = Symbol.for("painted"), said = self.canvas[key] || [];
+      const value = [...said, String(given[0])].slice(0, 300);
+      Object.defineProperty(self.canvas, key, { value, configurable: true });
+      return Reflect.apply(draw, self, given);
+    } });
+  }
   const rest = () => (window.length ? null : due.size && fired < 12 ? -1 : performance.now() - changed);
   Object.defineProperty(window, Symbol.for("rest"), { value: rest });
 })();"""
-"""Tells ``questions.js`` how long the page has been at rest; in milliseconds, below 0 while a timer is due."""
+"""Tells ``questions.js`` how long the page has been at rest, in milliseconds, below 0 while a timer is due; and what is
+written on a canvas.
+"""
 
 Fetch = Callable[[str], Awaitable[Robots | None]]
 """robots.txt of an origin: None when it could not be read, so that nothing may be opened there."""
