@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
+from urllib.parse import urlsplit
 
-from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
+from aui_tui.model.tasks import BLOCKED, DONE, INCONCLUSIVE, TaskResult
 from aui_tui.tasks.cards import CONTROLS, SEVERAL, block_of, nameless_cards, price_in, text_of
 from aui_tui.tasks.enabling import OTHERS, enabled
+from aui_tui.tasks.fence import Held
 from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck, Untouched
 from aui_tui.tasks.pointing import SHORT, by_control, by_mouse_alone, by_pointing, presses
@@ -19,7 +22,7 @@ from aui_tui.tasks.vocabulary import (
     ABOUT,
     CART,
     CONTACT,
-    ENTER,
+    DISMISS,
     OTHER_ICON,
     PRICE,
     PUZZLE,
@@ -28,9 +31,11 @@ from aui_tui.tasks.vocabulary import (
     SHOP,
     TAKE,
     TAKE_LAST,
+    TAKEN,
     TAKES,
     UNREAD_PRICE,
     acts,
+    gets,
     opens,
     words,
 )
@@ -39,8 +44,12 @@ PAGES: Final = 4
 """Pages that are opened beside the homepage and the page that was followed."""
 FOLDED: Final = 3
 """Pages without an offer in sight on which one is looked for behind controls, and by a mouse."""
-CLOSE_BY: Final = 2
-"""The same for a control that rents, joins or applies."""
+LINE: Final = 120
+"""Characters of a text in which a price is no prose."""
+UNSURE: Final = "offer-unsure"
+"""Reason for a button beside a price whose name this test does not know."""
+WAYS: Final = 2
+"""Pages that are opened behind what a press or a mouse shows."""
 CART_TEXT: Final = 12
 """Characters after the word for a cart that may say what is in it; twice as many before it."""
 MAX_LABEL_WORDS: Final = 4
@@ -73,6 +82,11 @@ class Offer:
     """What says that it adds or books and is no control, or is one that the accessibility tree leaves out."""
     price_unread: str = ""
     """Where the text has no price: why the one that a person sees is not in it."""
+
+    @property
+    def is_whole(self) -> bool:
+        """It has a name and a price as text, and a control that can be pressed."""
+        return bool(self.name and self.price and self.control is not None and not self.control.disabled)
 
     @property
     def is_one(self) -> bool:
@@ -110,30 +124,50 @@ async def offer(visit: Visit) -> TaskResult:
                 continue
         candidate = _offer(outline)
         # the homepage tells of many things: it decides only where its offer is whole
-        part = outline is visit.home and not (candidate.control and candidate.price and not candidate.control.disabled)
+        part = outline is visit.home and not candidate.is_whole
         worth = candidate.is_one or candidate.price or candidate.price_unread or candidate.control
         ending = await _judge(visit, candidate) if worth and not part else None
         if ending is not None and ending.outcome == DONE:
             return ending
         endings += [ending] if ending is not None else []
-        if ending is None and not visit.act:
-            unsaid = await _drawn_beside(visit, outline) if unsaid is None else unsaid
+        if (ending is None or ending.reason == UNSURE) and not visit.act:
+            unsaid = await _drawn_beside(visit, outline) if unsaid is None and ending is None else unsaid
             if len(folded) < FOLDED and await _folds(visit, outline):
                 folded.append(outline.url)
         queue += [deeper for deeper in _priced(visit, outline)[:1] if deeper not in queue and outline is not visit.home]
-    for url in folded if not endings else ():
-        if not visit.spare:
-            break
-        unfolded = await _unfolded(visit, url)
-        endings += [unfolded] if unfolded is not None else []
-        if unfolded is not None and unfolded.outcome == DONE:
-            return unfolded
+    if all(ending.reason == UNSURE for ending in endings) and unsaid is None:
+        deeper = await _deeper(visit, folded, walked=not queue and not rest)
+        if deeper is not None and deeper.outcome != INCONCLUSIVE:
+            return deeper
+        endings += [deeper] if deeper is not None else []
     if not endings and unsaid is not None:
         return unsaid
     if endings:
         return next((ending for ending in endings if ending.outcome != BLOCKED), endings[0])
-    nameless = await _on_cards(visit)
-    return nameless or _none(visit, failure)
+    return _none(visit, failure)
+
+
+async def _deeper(visit: Visit, pages: Sequence[str], *, walked: bool) -> TaskResult | None:
+    """Return the ending for what the homepage offers in part, or ``pages`` show once something is pressed.
+
+    None where nothing does. ``walked``: every link was followed. Nothing is pressed where the user asked for one press.
+    """
+    doubt = await _on_cards(visit)
+    shown = _offer(visit.home)
+    if (
+        doubt is None
+        and not visit.act
+        and shown.price
+        and (shown.fake or shown.unknown or await visit.page.inspect("moved"))
+    ):
+        doubt = await _judge(visit, shown)
+    for url in pages if not visit.act else ():
+        if doubt is not None and doubt.outcome != INCONCLUSIVE:
+            break
+        if not visit.spare:
+            return ended("unwalked", {"obstacle": "too little of the run was left to press what may show it"})
+        doubt = await _unfolded(visit, url, walked=walked) or doubt
+    return doubt
 
 
 def _none(visit: Visit, failure: Closed | Stuck | None) -> TaskResult:
@@ -170,17 +204,26 @@ async def _on_cards(visit: Visit) -> TaskResult | None:
 
 
 async def _folds(visit: Visit, outline: Outline) -> bool:
-    """Say whether a page may hold an offer without showing it.
+    """Say whether a page may hold an offer, or a way to one, without showing it.
 
-    It holds a control that adds or books and does not show it, or its main part something that folds, or that reacts
-    to a mouse and is no control.
+    It holds a control that adds or books and does not show it, or something that folds, that reacts to a mouse and is
+    no control, or that draws a price.
     """
-    main = set(outline.main())
+    home = outline is visit.home
+    main = set(outline.nodes if home else outline.main())
     if any(node.role in ("button", "tab", "generic") and node in main for node in presses(outline, SEARCH)):
+        return True
+    if outline.of(*DIALOGS) or any(PRICE.search(node.text or node.name) for node in outline.dom_only):
         return True
     await visit.here(outline.url)
     hidden = await visit.page.query("hidden-controls") or ()
-    return any(TAKES.search(str(name)) for name in hidden) or bool(await visit.page.inspect("moved"))
+    shut = any(TAKES.search(str(name)) for name in hidden) or PRICE.search(await _painted(visit))
+    return bool(shut) or bool(await visit.page.inspect("moved", "home" if home else ""))
+
+
+async def _painted(visit: Visit) -> str:
+    """Return the texts that scripts have drawn on canvases of the open page."""
+    return str(await visit.page.query("painted") or "")
 
 
 async def _drawn_beside(visit: Visit, outline: Outline) -> TaskResult | None:
@@ -197,21 +240,70 @@ async def _drawn_beside(visit: Visit, outline: Outline) -> TaskResult | None:
     return await visit.blame("offer-price", control, facts, url=outline.url)
 
 
-async def _unfolded(visit: Visit, url: str) -> TaskResult | None:
-    """Return the ending where a page shows an offer once something is pressed; None where it does not."""
+async def _unfolded(visit: Visit, url: str, *, walked: bool) -> TaskResult | None:
+    """Return the ending where a page shows an offer once something is pressed; None where it does not.
+
+    Where all links were ``walked``, the ways to other pages that come up are too: those of a mouse alone are no way.
+    """
+    had = {
+        *visit.outlines,
+        *(visit.place(node.url) for outline in visit.outlines.values() for node in outline.of("link")),
+    }
+    led: dict[str, None] = {}
 
     def shows(shown: Outline) -> bool:
         return _paired(shown.main())[1] is not None
 
-    opened = await by_control(visit, await visit.here(url), shows)
+    def leads(shown: Outline) -> bool:
+        asked = [one.url for one in visit.page.fence.held if one.document and one.own and one.method == "GET"]
+        ways = [*asked, *(node.url for node in items(visit, shown, main=False))] if walked else []
+        fresh = [way for way in ways if visit.place(way) not in had and opens(way) and visit.same_site(way)]
+        led.update(dict.fromkeys(fresh))
+        return bool(fresh)
+
+    outline = await visit.here(url)
+    closer = await by_mouse_alone(visit, outline, *DISMISS) if outline.of(*DIALOGS) or outline.dom_only else None
+    if closer is not None:
+        behind = _offer((await _pressed(visit, closer))[1])
+        if behind.is_whole:
+            return _by_way(behind, f"“{_label(closer)}”", url)
+    opened = await by_control(visit, await visit.here(url), lambda shown: shows(shown) or (leads(shown) and False))
     if opened is not None:
         return await _judge(visit, _offer(opened[1]))
+    painted = await _painted(visit)
+    for behind in await _behind(visit, led):
+        ending = await _judge(visit, behind)
+        if ending is not None and ending.outcome == DONE:
+            return ending
+    had |= {visit.place(way) for way in led}
+    led.clear()
     outline = await visit.here(url)
-    pointed = await by_pointing(visit, "offer", shows)
-    if not pointed:
-        return None
-    facts = {"name": _name(outline, (), None), "price": price_in((await visit.page.look(whole=False)).main())}
-    return ended("offer-control", {**facts, "example": f"; one shows where a mouse points at {pointed}"}, url=url)
+    price = PRICE.search(painted)
+    if price and TAKES.search(painted):
+        facts = {"name": _name(outline, (), None), "price": price[0], "example": "; a canvas draws it, without a text"}
+        return ended("offer-control", facts, url=url)
+    for kind in ("offer", "row", "way") if walked else ("offer",):
+        await visit.here(url)
+        pointed = await by_pointing(visit, kind, lambda shown: shows(shown) or leads(shown))
+        here = _offer(await visit.page.look(whole=False)) if pointed else None
+        for behind in () if here is None else [here] if here.is_whole else await _behind(visit, led):
+            if behind.is_whole:
+                return _by_way(behind, pointed, url)
+    return None
+
+
+def _by_way(offer: Offer, pointed: str, url: str) -> TaskResult:
+    """Return the ending for an offer that shows up where a mouse alone points at something."""
+    return ended("offer-way", {"name": offer.name, "price": offer.price, "example": pointed}, url=url)
+
+
+async def _behind(visit: Visit, ways: Iterable[str]) -> list[Offer]:
+    """Return what the first pages offer that ``ways`` lead to; one that does not open is left out."""
+    found: list[Offer] = []
+    for way in list(ways)[:WAYS]:
+        with suppress(Closed, Stuck):
+            found.append(_offer(await visit.served(way)))
+    return found
 
 
 def _ahead(visit: Visit) -> Iterator[str]:
@@ -318,15 +410,16 @@ def _fake(outline: Outline, main: Sequence[Node], *, declared: bool) -> Node | N
     said = _plain_labels(main)
     first = [node for node, label in said if TAKE.match(label) or TAKE_LAST.search(label)]
     cart = [node for node, label in said if TAKE.search(label) and CART.search(label)]
+    near = [node for node, label in said if gets(label, "") and block_of(main, main.index(node))]
     later = [node for node, label in said if declared and len(label.split()) <= MAX_LABEL_WORDS and TAKE.search(label)]
     labels = _plain_labels(_beside(outline, main))
     beside = [node for node, label in labels if TAKE.search(label) and (declared or CART.search(label))]
-    return next(iter([*hidden, *first, *cart, *later, *beside]), None)
+    return next(iter([*hidden, *first, *cart, *near, *later, *beside]), None)
 
 
 def _plain_labels(nodes: Sequence[Node]) -> list[tuple[Node, str]]:
     """Return the short texts that are no control and stand in none, each as a label."""
-    plain = (node for node in nodes if not ACTIONABLE & {node.role, *node.path})
+    plain = (node for node in nodes if not (ACTIONABLE | {"heading"}) & {node.role, *node.path})
     return [(node, _label(node)) for node in plain if len(node.text or node.name) <= SHORT]
 
 
@@ -345,22 +438,28 @@ def _paired(main: Sequence[Node]) -> tuple[Sequence[Node], Node | None, Node | N
     """Return the first block with a price and a control to add, else with a price and an unknown button; and which."""
     unknown: tuple[Sequence[Node], Node | None, Node | None] = ((), None, None)
     for at, node in enumerate(main):
-        adds = node.role in CONTROLS and (TAKE.search(node.name) is not None or _enters(main, at))
-        is_unknown = node.role == "button" and not node.disabled and not any(o.search(node.name) for o in OTHERS)
-        if not adds and (unknown[0] or not is_unknown):
+        if node.role not in CONTROLS or (node.role == "link" and "heading" in node.path):
             continue
         block = block_of(main, at)
-        if block and adds:
+        if block and (TAKE.search(node.name) or (gets(node.name, _about(main, block, node)) and _prices(block))):
             return block, node, None
-        if block and not adds:
+        is_unknown = node.role == "button" and not node.disabled and not any(o.search(node.name) for o in OTHERS)
+        if block and is_unknown and not unknown[0] and not OTHER_ICON.search(node.name):
             unknown = block, None, node
     return unknown
 
 
-def _enters(main: Sequence[Node], at: int) -> bool:
-    """Say whether a control rents, joins or applies for what has its price right beside it, not in prose."""
-    beside = text_of(main[max(0, at - CLOSE_BY) : at + CLOSE_BY + 1])
-    return ENTER.search(main[at].name) is not None and PRICE.search(beside) is not None
+def _about(main: Sequence[Node], block: Sequence[Node], control: Node) -> str:
+    """Return what a block with a price is about: its headings and first text, else the headings of the page."""
+    heads = [node.name for node in block if node.role == "heading"]
+    heads = heads or [node.name for node in main if node.role == "heading"]
+    return " ".join([*heads, *[node.text for node in block if node is not control and node.text][:1]])
+
+
+def _prices(block: Sequence[Node]) -> bool:
+    """Say whether the price of a block stands in a line of its own, not in prose."""
+    lengths = [len(text) for text in (text_of([node]) for node in block) if PRICE.search(text)]
+    return not lengths or min(lengths) <= LINE
 
 
 def _name(outline: Outline, block: Sequence[Node], control: Node | None) -> str:
@@ -377,16 +476,20 @@ async def _judge(visit: Visit, offer: Offer) -> TaskResult | None:
     """Return the ending for the offer of a page; None when the page sells nothing after all."""
     outline, control = offer.outline, offer.control
     chosen_by = ""
-    if control is not None and control.disabled and offer.name and offer.price and not visit.act:
-        control, chosen_by = await _chosen(visit, offer, control)
+    if control is not None and control.disabled and offer.name and not visit.act:
+        offer, chosen_by = await _chosen(visit, offer, control)
+        control = offer.control
     if control is not None and offer.name and not offer.price and not offer.price_unread and not visit.act:
         shown = await by_control(visit, await visit.here(outline.url), _shows_price, TAKE)
         offer = replace(offer, price=price_in(shown[1].main())) if shown is not None else offer
+    if control is None and offer.unknown is not None and offer.unknown.name and offer.price and not visit.act:
+        offer = await _by_press(visit, offer, offer.unknown)
+        control = offer.control
     facts = {"name": offer.name or outline.title, "price": offer.price, "control": "", "role": "", "pictures": ""}
     facts["example"] = ""
     if control is not None:
         facts |= {"control": control.name, "role": control.role}
-    if offer.name and offer.price and control is not None and not control.disabled:
+    if offer.is_whole and control is not None:
         return await _complete(visit, offer, control, facts)
     if control is not None and chosen_by:
         return await visit.blame("offer-choose-mouse", control, {**facts, "example": chosen_by}, url=outline.url)
@@ -416,6 +519,8 @@ async def _lack(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str,
         pointed = await by_pointing(visit, "text", _shows_price, SAYS_PRICE) if control is not None else ""
         if pointed:
             return "offer-price-pointing", control, {"example": pointed}
+        if control is not None and control.disabled:
+            return "offer-choose", control, {}
         return "offer-no-price" if control is not None and offer.declared else "", control, {}
     return ("offer-choose", control, {}) if control is not None else await _no_control(visit, offer)
 
@@ -433,24 +538,16 @@ async def _no_control(visit: Visit, offer: Offer) -> tuple[str, Node | None, dic
             return "offer-control", fake, {"example": f"; “{text}” has no role"}
         await visit.here(outline.url)
     doubtful = offer.unknown is not None and bool(offer.unknown.name)
-    nameless = await _adding_without_name(visit, outline) if not doubtful else None
+    nameless = await _adding_without_name(visit, offer) if not doubtful else None
     if nameless is not None:
         return "offer-control", nameless, {"example": f"; {await visit.page.snippet(nameless)} has no name"}
     pressed = await _by_mouse(visit, outline) if offer.unknown is None else ""
     if pressed:
         return "offer-control", None, {"example": f"; {pressed} adds it and has no role"}
-    hidden = await visit.page.query("hidden-controls") or ()
     asks = [PUZZLE.pattern, TAKE.pattern]
     puzzle = str(await visit.page.query("puzzle", asks) or "") if offer.unknown is None else ""
     if puzzle:
         return "offer-control", None, {"example": f"; a puzzle that no control solves hides it: {puzzle}"}
-    if (offer.unknown is None or not offer.unknown.name) and (
-        offer.declared or any(TAKE.search(name) for name in hidden)
-    ):
-        pointed = await by_pointing(visit, "control", lambda shown: _paired(shown.main())[1] is not None)
-        if pointed:
-            return "offer-control", None, {"example": f"; one shows where a mouse points at {pointed}"}
-        await visit.here(outline.url)
     if offer.unknown is None and _IN_STOCK.search(outline.jsonld):
         clickable = await visit.page.inspect("clickable") or {"count": 0}
         if clickable["count"]:
@@ -458,46 +555,71 @@ async def _no_control(visit: Visit, offer: Offer) -> tuple[str, Node | None, dic
     return "offer-unsure" if offer.declared or offer.unknown else "", offer.unknown, {}
 
 
-async def _adding_without_name(visit: Visit, outline: Outline) -> Node | None:
-    """Return the control without a name whose markup or address says that it adds, beside a price of the open page."""
-    for node in [node for node in outline.main() if node.role in CONTROLS and not node.name and not node.disabled]:
+async def _adding_without_name(visit: Visit, offer: Offer) -> Node | None:
+    """Return the control without a name that adds, beside a price of the open page.
+
+    Its markup or address says so, or the page does when the first is pressed.
+    """
+    for node in [
+        node for node in offer.outline.main() if node.role in CONTROLS and not node.name and not node.disabled
+    ]:
         marks = str(await visit.page.ask(node, "marks") or "")
         if CART.search(marks) or TAKE.search(marks) or acts(node.url):
             return node
-    return await _changing_the_cart(visit, outline)
+    taken = offer.unknown is not None and (await _taken_by(visit, offer.outline.url, offer.unknown))[0]
+    await visit.here(offer.outline.url)
+    return offer.unknown if taken else None
 
 
-async def _changing_the_cart(visit: Visit, outline: Outline) -> Node | None:
-    """Press the one button without a name beside a price while nothing can leave; return it where a cart changes."""
-    main = (await visit.here(outline.url)).main()
-    nameless = [at for at, node in enumerate(main) if node.role == "button" and not node.name and not node.disabled]
-    beside = [main[at] for at in nameless if block_of(main, at)]
-    if len(beside) != 1:
-        return None
-    before = _carts(visit.page.outline)
+async def _by_press(visit: Visit, offer: Offer, button: Node) -> Offer:
+    """Press a ``button`` of an unknown name beside a price; return the offer with the control that takes it then.
+
+    That is the button where the page tells that something was taken, else one that comes up.
+    """
+    taken, shown = await _taken_by(visit, offer.outline.url, button)
+    opened = replace(offer, control=button) if taken else _offer(shown)
+    return opened if opened.is_whole else offer
+
+
+async def _taken_by(visit: Visit, url: str, node: Node) -> tuple[bool, Outline]:
+    """Press a control while nothing can leave; return whether that takes something, and the page then."""
+    before = await visit.here(url)
+    held, shown = await _pressed(visit, await visit.again(node) or node)
+    return _tells(before, shown, held), shown
+
+
+async def _pressed(visit: Visit, node: Node) -> tuple[Sequence[Held], Outline]:
+    """Press an element of the open page while nothing can leave; return what it asked for, and the page then."""
     try:
-        pressed = await visit.page.tried(beside[0], shut=True)
+        pressed = await visit.page.tried(node, shut=True)
     except Untouched:
-        return None
-    shown = _carts(pressed.outline or await visit.page.look(whole=False))
-    await visit.here(outline.url)
-    return beside[0] if before and len(shown) == len(before) and shown != before else None
+        return (), await visit.page.look()
+    return pressed.held, pressed.outline or await visit.page.look()
+
+
+def _tells(before: Outline, shown: Outline, held: Sequence[Held]) -> bool:
+    """Say whether a page tells that something was taken, or asks its site to take it."""
+    paths = [(one, urlsplit(one.url).path) for one in held if one.own and (one.sends or one.document)]
+    orders = (acts(one.url) or CART.search(path) or (one.document and one.method != "GET") for one, path in paths)
+    asks = any(orders) and not any(OTHER_ICON.search(path) for _, path in paths)
+    had, carts = {node.text for node in before.nodes}, _carts(before)
+    counts = any(map(str.isdigit, "".join(said for said in _carts(shown) if said not in carts)))
+    fresh = (node.text for node in shown.nodes if node.text not in had and len(node.text) <= LINE)
+    return asks or counts or any(TAKEN.search(text) and not OTHER_ICON.search(text) for text in fresh)
 
 
 async def _by_mouse(visit: Visit, outline: Outline) -> str:
-    """Return the tag of what is no control and stands beside a price, where a mouse on it changes a cart or orders."""
-    before = _carts(await visit.here(outline.url))
+    """Return the tag of what is no control and stands beside a price, where a mouse on it takes what is offered."""
+    before = await visit.here(outline.url)
     held = visit.page.fence.held
     judged = len(held)
 
-    def adds(shown: Outline) -> bool:
+    def takes(shown: Outline) -> bool:
         nonlocal judged
-        fresh = [said for said in _carts(shown) if said not in before]
-        orders = any(one.document and one.own and acts(one.url) for one in held[judged:])
-        judged = len(held)
-        return orders or any(map(str.isdigit, "".join(fresh)))
+        fresh, judged = held[judged:], len(held)
+        return _tells(before, shown, fresh)
 
-    pressed = await by_pointing(visit, "priced", adds, PRICE.pattern)
+    pressed = await by_pointing(visit, "priced", takes, PRICE.pattern)
     await visit.here(outline.url)
     return pressed
 
@@ -517,10 +639,10 @@ def _shows_price(shown: Outline) -> bool:
     return bool(price_in(shown.main()))
 
 
-async def _chosen(visit: Visit, offer: Offer, control: Node) -> tuple[Node, str]:
-    """Return ``control`` as it is once the first choices of the page are made, while nothing can leave.
+async def _chosen(visit: Visit, offer: Offer, control: Node) -> tuple[Offer, str]:
+    """Return the offer as it is once the first choices of the page are made, while nothing can leave.
 
-    With the tag of what a mouse alone must choose, where only that enables it.
+    With the tag of what a mouse alone must choose, where only that enables the ``control``.
     """
 
     def is_free(shown: Outline) -> bool:
@@ -528,7 +650,9 @@ async def _chosen(visit: Visit, offer: Offer, control: Node) -> tuple[Node, str]
 
     outline = await visit.here(offer.outline.url)
     shown, tag = await enabled(visit, outline.main(), is_free)
-    return (replace(control, disabled=False) if shown is not None else control), tag
+    if shown is None:
+        return offer, tag
+    return replace(offer, control=replace(control, disabled=False), price=offer.price or price_in(shown.main())), tag
 
 
 async def _complete(visit: Visit, offer: Offer, control: Node, facts: dict[str, str]) -> TaskResult:

@@ -1,12 +1,16 @@
 // Questions about what only a mouse finds: what reacts, what may be pointed at, and where. See `questions.js`.
 
-//: moved  Whether something in the main region, or what stands for it, reacts to a mouse and is no control.
-getEventListeners => {
-  const reacts = REACTS, hovers = HOVERS, operated = OPERATED, deep = DEEP;
-  const main = document.querySelector("main,[role=main]") || document.body;
+//: moved  Whether something in the main region, or what stands for it, reacts to a mouse and is no control; of the whole
+// page with `all`. What lies around it may listen for it.
+(getEventListeners, all) => {
+  const reacts = REACTS, hovers = HOVERS, operated = OPERATED, deep = DEEP, drawn = (HOVERED)().join() || ":not(*)";
+  const main = (!all && document.querySelector("main,[role=main]")) || document.body;
   const own = element => getEventListeners(element);
+  for (let around = main; around; around = around.parentNode) {
+    if (Object.keys(own(around)).some(kind => /^(click|mouse|pointer|touch|wheel)/.test(kind))) return true;
+  }
   return deep("*", main).some(element => !operated(element) && element.checkVisibility({ visibilityProperty: true }) && !element.closest("footer,form") &&
-    (reacts(getEventListeners, element) || hovers(getEventListeners, element) || Object.keys(own(element)).some(kind => /wheel/.test(kind))));
+    (reacts(getEventListeners, element) || hovers(getEventListeners, element) || element.matches(drawn) || Object.keys(own(element)).some(kind => /wheel/.test(kind))));
 }
 
 //: clickable  Elements of the main region that react to a click without being links or buttons.
@@ -170,14 +174,13 @@ everywhere => {
   // what may bring an offer
   const offers = () => {
     const first = every.filter(element => main.contains(element) && wheels(element) && !scrolls(element));
-    return [...new Set([...first, ...shapes(main), ...openers()])].filter(few(3));
+    return [...new Set([...first, ...shapes(main), ...openers(), ...alike()])].filter(few(3));
   };
-  // what may enable a control: what holds it, what reacts, and of things alike, as days or seats, the first
-  const enablers = () => {
-    const alike = every.filter(element => main.contains(element) && text(element).length < 40 && !element.querySelector(control) && !element.closest("nav,p,h1,h2,h3") &&
+  // of things alike, as days or seats
+  const alike = () => every.filter(element => main.contains(element) && text(element).length < 40 && !element.querySelector(control) && !element.closest("nav,p,h1,h2,h3") &&
       [element.previousElementSibling, element.nextElementSibling].some(one => one && one.tagName === element.tagName && one.className === element.className));
-    return [...new Set([...shapes(main), ...openers(), ...alike])].filter(few(2));
-  };
+  // what may enable a control: what holds it, what reacts, and things alike
+  const enablers = () => [...new Set([...shapes(main), ...openers(), ...alike()])].filter(few(2));
   const kinds = {
     row: rows,
     way: ways,

@@ -37,6 +37,9 @@ TAKE: Final = _names("add", "trial")
 ENTER: Final = _names("enter")
 TAKES: Final = _names("add", "trial", "enter")
 """What takes an offer in one way or another."""
+_CHOOSE: Final = _names("choose")
+_ASIDE: Final = _names("aside")
+TAKEN: Final = _names("taken")
 TAKE_LAST: Final = re.compile("(?:" + "|".join(_table()["take_last"]) + ")$", re.IGNORECASE)
 CART: Final = _names("cart")
 NEVER: Final = _names("never")
@@ -66,6 +69,7 @@ OTHER_ICON: Final = re.compile("|".join(_table()["other_icons"]), re.IGNORECASE)
 SAYS_PRICE: Final = "|".join(_table()["price_marks"])
 """Patterns for what stands in a text or in its markup."""
 STOP: Final = frozenset(_table()["stop"])
+_ITSELF: Final = frozenset(_table()["itself"])
 
 _CURRENCY: Final = (
     r"(?:[€$£¥￥﷼₹₩₽₺₴₪฿₫₱₦₡₲]|\b(?:EUR|USD|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|TRY|BRL|MXN|AUD|CAD|NZD|"
@@ -130,6 +134,18 @@ def words(text: str) -> set[str]:
     plain = unicodedata.normalize("NFC", text.casefold())
     pairs = {run[at : at + 2] for run in _RUN.findall(plain) for at in range(len(run) - 1)}
     return {word for word in _WORD.findall(_unaccented(plain)) if word not in STOP and not _RUN.search(word)} | pairs
+
+
+def gets(name: str, about: str) -> bool:
+    """Say whether a control of this ``name`` beside the price of what a text is ``about`` gets that.
+
+    A verb of getting says it, or one of choosing with no other thing beside it: “Choose Basic”, not “Choose a size”.
+    """
+    if _ASIDE.search(name):
+        return False
+    rest = _CHOOSE.sub(" ", name)
+    chosen = rest != name and not any(map(str.isdigit, rest)) and words(rest) <= words(about) | _ITSELF
+    return chosen or ENTER.search(name) is not None
 
 
 def _whole(patterns: Iterable[str]) -> re.Pattern[str]:

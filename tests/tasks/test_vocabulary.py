@@ -18,7 +18,9 @@ from aui_tui.tasks.vocabulary import (
     POSTAL,
     PRICE,
     SEARCH,
+    TAKEN,
     UNREAD_PRICE,
+    gets,
     undrawn,
     unrolled,
     words,
@@ -90,6 +92,25 @@ INVITES = """
     Подать заявку; Реєстрація; お申し込み; 报名; 참가 신청; التسجيل; הרשמה; Đăng ký; Daftar; ลงทะเบียน; पंजीकरण करें
 """
 
+GETS = """
+    Rent Poppy; Become a patron; Join as a friend; Apply as night baker; Choose Basic; Get this pass; Take it
+    Sign me up; Boot ausleihen; Mitglied werden; Basic wählen; Platz für die Rasur sichern; Louer ce canoë
+    Je m'inscris; Je choisis Basic; Alquilar esta bici; Hazte amiga; Quiero este; Noleggia la bici
+    Diventa socia; Scegli Basic; Alugar prancha; Quero este; Huur deze kano; Word vriend; Kies Basic
+    Wypożycz kajak; Zapisz się na kurs; Wybieram Basic; Hyr kanoten; Bli medlem; Tilmeld dig turen
+    Vuokraa pyörä; Půjčit loď; Bérlés; Închiriază; Kirala; Арендовать; Записаться; 申し込む; 报名; 신청하기
+"""
+GETS_OTHERS = """
+    Choose a size; Escolher 10 de junho; Details; Share; Get directions; Hire charges; Newsletter abonnieren
+    Select language; Apply filters; Apply coupon; Request information; Subscribe to our newsletter; Show prices
+    Zur Karte; 10:30; Join the conversation
+"""
+TAKES_IT = """
+    1 item added to your basket; Wir haben den Tisch reserviert; ajouté au panier; Añadido a la cesta; Prenotato
+    Toegevoegd; Dodano do koszyka; Bokad; カートに追加しました; 已加入购物车
+"""
+
+
 KNOWN = """
     Contact us; Kontakt; Kontakt & Impressum; Nous contacter; Contáctenos; Contattaci; Fale conosco; Neem contact op
     Связаться с нами; Контакти; お問い合わせ; 联系我们; 聯絡我們; 문의하기; 고객센터; اتصل بنا; تماس با ما
@@ -122,6 +143,7 @@ SAID = {
         ADDS,
         "Additional text; Bookmark; Ordering guide; Renting out; Ask us; Voeg opmerking toe; Add a note to the page",
     ),
+    "taken": (TAKEN, TAKES_IT, "Address; Booking guide; Thank you for asking; In stock"),
     "refuse": (DISMISS[0], REFUSALS + "Kabul etmiyorum; 同意しない; 不同意", "Accept all"),
     "close": (DISMISS[1], CLOSES, "Disclosure; Enclosed; Plate; Lucky"),
     "accept": (DISMISS[2], ACCEPTED, "Unacceptable; अस्वीकार; Salling; Termine"),
@@ -139,6 +161,11 @@ SAID = {
 def test_names_are_known_and_others_are_not(pattern: re.Pattern[str], known: str, others: str) -> None:
     assert [name for name in listed(known) if not pattern.search(name)] == []
     assert [name for name in listed(others) if pattern.search(name)] == []
+
+
+def test_a_control_beside_a_price_gets_what_that_is_about() -> None:
+    assert [name for name in listed(GETS) if not gets(name, "Basic")] == []
+    assert [name for name in listed(GETS_OTHERS) if gets(name, "Basic")] == []
 
 
 def test_an_amount_beside_a_currency_is_a_price() -> None:
