@@ -5,10 +5,11 @@ from __future__ import annotations
 import sqlite3
 from array import array
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import chain
+from math import inf
 from types import MappingProxyType
 from typing import Final
 
@@ -20,7 +21,7 @@ from aui_tui.model.decoding import from_json, to_json
 from aui_tui.model.listing import Facets, Row
 from aui_tui.model.query import Query
 from aui_tui.model.surfaces import SLUGS
-from aui_tui.model.terms import Term, all_of, opposite
+from aui_tui.model.terms import Term, all_of
 from aui_tui.model.vocabulary import CATEGORIES, FATES, NO_GRADE, STANCES
 from aui_tui.text import clean
 
@@ -31,71 +32,45 @@ TALLIED: Final = frozenset({"stance", "category", "score"})
 """The fields of the query line that the table ``tally`` answers."""
 FUTURE_MS: Final = 300_000
 """A scan from further ahead, of a clock that was wrong, is never the newest."""
-
-
-class Band(msgspec.Struct, frozen=True):
-    """Hosts that stand together in a list: which ones, and whether an index other than that of the list orders them."""
-
-    hosts: Term
-    other_index: bool = False
-
-
-EVERY_HOST: Final = Band(all_of(()))
+LIST, OF_ITS_OWN = "list", "own"
 
 
 class Order(msgspec.Struct, frozen=True):
-    """An order of hosts: ``bands`` of them, one after another, and the ``keys`` that order each of them.
+    """An order of hosts by ``keys``.
 
-    ``lead``: the keys that tell the bands apart. ``stays``: the last band stays there when the order is turned round.
+    ``index``: which index has hosts by the keys, that of the LIST or one OF_ITS_OWN; empty for none. ``place``: SQL for
+    a number that comes before the keys; hosts of all places are mixed in the index. ``last``: the condition of the
+    hosts that stand behind all others, also when the order is turned round where they ``stay``.
     """
 
     keys: tuple[str, ...] = ("score DESC", "host")
-    bands: tuple[Band, ...] = (EVERY_HOST,)
-    lead: tuple[str, ...] = ()
-    stays: bool = False
+    index: str = LIST
+    place: str = ""
+    last: str = ""
+    stay: bool = False
 
-    @property
-    def whole(self) -> str:
-        """The ORDER BY expression of all bands together."""
-        return ", ".join((*self.lead, *self.keys))
+    def by(self, *, turned: bool) -> str:
+        """Return the ORDER BY expression."""
+        last = [f"({self.last}) IS TRUE"] if self.last else []
+        keys = [*([] if self.stay else last), *([self.place] if self.place else []), *self.keys]
+        return ", ".join((*(last if self.stay else []), *(map(_turned, keys) if turned else keys)))
 
-    @property
-    def each(self) -> tuple[tuple[Band, str], ...]:
-        """Each band with its ORDER BY expression."""
-        return tuple((band, ", ".join(self.keys)) for band in self.bands)
+    def by_keys(self, *, turned: bool) -> str:
+        """Return the ORDER BY expression of hosts that differ in the keys alone."""
+        return ", ".join(map(_turned, self.keys) if turned else self.keys)
 
-    @property
-    def at_once(self) -> tuple[tuple[Band, str], ...]:
-        """All bands as one with what orders it, without the last band where that ``stays``, which is read after it."""
-        if not self.stays:
-            return ((EVERY_HOST, self.whole),)
-        others = Band(opposite(self.bands[-1].hosts)) if len(self.bands) > 2 else self.bands[0]
-        return (others, self.whole), self.each[-1]
 
-    def turned(self) -> Order:
-        """Return the order turned round."""
-        end = len(self.bands) - self.stays
-        return Order(
-            keys=tuple(map(_turned, self.keys)),
-            bands=(*self.bands[:end][::-1], *self.bands[end:]),
-            lead=(*self.lead[: self.stays], *map(_turned, self.lead[self.stays :])),
-            stays=self.stays,
-        )
+EVERY_HOST: Final = all_of(())
 
 
 def _turned(key: str) -> str:
     return key.removesuffix(" DESC") if key.endswith(" DESC") else f"{key} DESC"
 
 
-def _by_value(expression: str, values: Sequence[str], *, stays: bool = False) -> Order:
-    """Return the order by ``values`` of an SQL expression; hosts with none of them are the last band."""
-    fields = frozenset({expression}) & TALLIED
-    literals = [f"'{value}'" for value in values]
-    bands = [Band(Term(f"{expression} = {value}", fields=fields)) for value in literals]
-    others = Band(Term(f"{expression} NOT IN ({', '.join(literals)})", fields=fields))
-    places = " ".join(f"WHEN {value} THEN {place}" for place, value in enumerate(literals))
-    case = f"CASE {expression} {places} END"
-    return Order(bands=(*bands, others), lead=(f"{case} IS NULL", case), stays=stays)
+def _by_value(expression: str, values: Sequence[str], others: str = "NULL") -> str:
+    """Return SQL for the place of ``expression`` among ``values``, and of what is none of them."""
+    places = " ".join(f"WHEN '{value}' THEN {place}" for place, value in enumerate(values))
+    return f"CASE {expression} {places} ELSE {others} END"
 
 
 THIN: Final = f"grade = '{NO_GRADE}' AND ranked = 1"
@@ -115,30 +90,26 @@ def order_of(sort: str) -> Order:
     """
     if sort.startswith("matrix."):
         place = 1 + SLUGS.index(sort.removeprefix("matrix."))
-        return _by_value(f"substr(words, {place}, 1)", [FATES[word] for word in BEST_FIRST], stays=True)
+        value = _by_value(f"substr(words, {place}, 1)", [FATES[word] for word in BEST_FIRST])
+        return Order(place=value, last=f"{value} IS NULL", stay=True)
     match sort:
         case "change":
-            bands = (Band(Term("change IS NOT NULL")), Band(Term("change IS NULL")))
-            return Order(("change DESC", "score DESC", "host"), bands, lead=("change IS NULL",), stays=True)
+            return Order(("change DESC", "score DESC", "host"), "", last="change IS NULL", stay=True)
         case "age":
-            ahead = f"at > now_ms() + {FUTURE_MS}"
-            bands = (Band(Term(PAST), other_index=True), Band(Term(ahead), other_index=True))
-            return Order(("at DESC", "score DESC", "host"), bands, lead=(ahead,))
+            return Order(("at DESC", "score DESC", "host"), OF_ITS_OWN, last=f"at > now_ms() + {FUTURE_MS}")
         case "host":
-            return Order(("host",), (Band(all_of(()), other_index=True),))
+            return Order(("host",), OF_ITS_OWN)
         case "name":
-            return Order(("folded", "score DESC", "host"))
+            return Order(("folded", "score DESC", "host"), "")
         case "grade":
-            none = f"grade = '{NO_GRADE}'"
             lowest, highest = (
                 f"(SELECT {end}(score) FROM site INDEXED BY site_thin WHERE {THIN})" for end in ("min", "max")
             )
-            without = Term(f"{none} AND score BETWEEN {lowest} AND {highest}")
-            return Order(bands=(Band(Term(f"NOT {none}")), Band(without)), lead=(none,))
+            return Order(last=f"grade = '{NO_GRADE}' AND score BETWEEN {lowest} AND {highest}")
         case "stance":
-            return _by_value("stance", STANCES)
+            return Order(place=_by_value("stance", STANCES, str(len(STANCES))))
         case "category":
-            return _by_value("category", sorted(CATEGORIES))
+            return Order(place=_by_value("category", sorted(CATEGORIES), str(len(CATEGORIES))))
     return Order()
 
 
@@ -180,48 +151,39 @@ def _is_tallied(term: Term) -> bool:
     return bool(term.fields) and term.fields <= TALLIED
 
 
-def _within(db: sqlite3.Connection, query: Query, band: Term, *, ranked: bool) -> Term:
-    """Return the condition that a score is one that hosts of ``query`` in ``band`` have: no others are read."""
-    tallied = (*filters(query), *filter(_is_tallied, (*query.terms, band)))
-    if not tallied:
-        return all_of(())
-    where = all_of((Term(f"ranked = {ranked:d} AND hosts > 0"), *tallied))
-    lowest, highest = db.execute(f"SELECT min(score), max(score) FROM tally WHERE {where.sql}", where.values).fetchone()
-    return Term("0") if lowest is None else Term("score BETWEEN ? AND ?", (lowest, highest))
+def _tallied(query: Query, *, ranked: bool) -> Term:
+    """Return the condition over the table ``tally`` of the hosts of ``query``, and of others where it cannot tell."""
+    return all_of((Term(f"ranked = {ranked:d} AND hosts > 0"), *filters(query), *filter(_is_tallied, query.terms)))
 
 
-def _order(query: Query) -> Order:
-    """Return the order that ``query`` asks for."""
-    natural = order_of(query.sort)
-    return natural.turned() if query.descending else natural
-
-
-def has_bands(query: Query) -> bool:
-    """Say whether it may be quicker to read the first hosts of ``query`` band by band than to put all in order."""
-    order = order_of(query.sort)
-    return [band for band, _ in order.each] != [band for band, _ in order.at_once]
-
-
-def _ordered(
-    db: sqlite3.Connection, query: Query, columns: str, bands: Iterable[tuple[Band, str]], *, ranked: bool
-) -> Iterator[tuple[str, tuple[str | int, ...]]]:
-    """Yield a statement, and its values, for each of ``bands``, given with what orders it.
-
-    They give ``columns`` of the ranked or the unreachable hosts of ``query``. There is one for few hosts.
-    """
+def _hosts(db: sqlite3.Connection, query: Query, *, ranked: bool) -> tuple[str, Term]:
+    """Return the table to ask and the condition of the ranked or the unreachable hosts of ``query``."""
     table, terms = narrowed(db, query)
-    for band, keys in bands if table == "site" else ((EVERY_HOST, _order(query).whole),):
-        within = _within(db, query, band.hosts, ranked=ranked)
-        # the plus sign keeps SQLite from the index of the list, which begins with this column
-        hosts = Term(f"{'+' * band.other_index}ranked = {ranked:d}")
-        where = all_of((hosts, within, *filters(query), terms, band.hosts))
-        yield f"SELECT {columns} FROM {table} WHERE {where.sql} ORDER BY {keys}", where.values
+    scores = EVERY_HOST
+    if filters(query) or any(map(_is_tallied, query.terms)):
+        where = _tallied(query, ranked=ranked)
+        sql = f"SELECT min(score), max(score) FROM tally WHERE {where.sql}"
+        lowest, highest = db.execute(sql, where.values).fetchone()
+        scores = Term("0") if lowest is None else Term("score BETWEEN ? AND ?", (lowest, highest))
+    return table, all_of((Term(f"ranked = {ranked:d}"), scores, *filters(query), terms))
 
 
-def _every(db: sqlite3.Connection, query: Query, columns: str, *, ranked: bool) -> sqlite3.Cursor:
+def _first_place(db: sqlite3.Connection, query: Query, *, ranked: bool) -> int:
+    """Return the place before which no host of ``query`` stands in an order that has places."""
+    if query.sort not in TALLIED:
+        return len(BEST_FIRST) - 1 if query.descending else 0
+    where = _tallied(query, ranked=ranked)
+    end = "max" if query.descending else "min"
+    sql = f"SELECT ifnull({end}({order_of(query.sort).place}), 0) FROM tally WHERE {where.sql}"
+    place: int = db.execute(sql, where.values).fetchone()[0]
+    return place
+
+
+def _every(db: sqlite3.Connection, query: Query, columns: str, *, ranked: bool, limit: int = -1) -> sqlite3.Cursor:
     """Return ``columns`` of the ranked or the unreachable hosts of ``query`` in order."""
-    (statement,) = _ordered(db, query, columns, ((EVERY_HOST, _order(query).whole),), ranked=ranked)
-    return db.execute(*statement)
+    table, hosts = _hosts(db, query, ranked=ranked)
+    by = order_of(query.sort).by(turned=query.descending)
+    return db.execute(f"SELECT {columns} FROM {table} WHERE {hosts.sql} ORDER BY {by} LIMIT {limit}", hosts.values)
 
 
 def find_hosts(db: sqlite3.Connection, query: Query, *, ranked: bool) -> array[int]:
@@ -229,19 +191,82 @@ def find_hosts(db: sqlite3.Connection, query: Query, *, ranked: bool) -> array[i
     return array("q", chain.from_iterable(_every(db, query, "id", ranked=ranked)))
 
 
-def find_first(
-    db: sqlite3.Connection, query: Query, found: array[int], *, ranked: bool, limit: int, banded: bool = False
-) -> None:
+LOOKED: Final = 2000
+"""Hosts that are looked at through an index other than that of the list, which does not have the other columns."""
+DEARER: Final = 10
+"""How many times as long that takes for a host."""
+
+
+def find_first(db: sqlite3.Connection, query: Query, found: array[int], *, ranked: bool, limit: int) -> None:
     """Append the ids of the first ``limit`` hosts to ``found``, each as it is found.
 
-    ``banded``: by indexes that have hosts in this order, which takes long for hosts that are far between; else by
-    looking at every host. Where SQLite is interrupted, ``found`` has those that come first in the list.
+    An index that has hosts in this order is read until there are as many. Of an order without one every host is looked
+    at, and so it is where few hosts of that index are of ``query``. Where SQLite is interrupted, ``found`` has those
+    that come first in the list.
     """
-    order = _order(query)
-    for sql, values in _ordered(db, query, "id", order.each if banded else order.at_once, ranked=ranked):
-        found.extend(chain.from_iterable(db.execute(f"{sql} LIMIT {limit - len(found)}", values)))
-        if len(found) == limit:
-            return
+    order, turned = order_of(query.sort), query.descending
+    table, hosts = _hosts(db, query, ranked=ranked)
+    known = all(map(_is_tallied, query.terms))
+    if table == "site" and (order.index == LIST or (order.stay and known)):
+        # terms of which nothing is known may choose few hosts: each is looked at once then
+        parts = _parts(order, turned=turned) if known or not order.place else (EVERY_HOST,)
+        _along_the_list(db, query, hosts, parts, found, ranked=ranked, limit=limit)
+        return
+    if table == "site" and order.index == OF_ITS_OWN and _are_dense(db, query, ranked=ranked, limit=limit):
+        near = f"(SELECT id AS near FROM site ORDER BY {order.by_keys(turned=turned)} LIMIT {LOOKED})"
+        sql = f"SELECT id FROM {near} CROSS JOIN site ON id = near WHERE {hosts.sql} LIMIT {limit}"
+        found.extend(chain.from_iterable(db.execute(sql, hosts.values)))
+    if len(found) < limit:
+        found[:] = array("q", chain.from_iterable(_every(db, query, "id", ranked=ranked, limit=limit)))
+
+
+def _are_dense(db: sqlite3.Connection, query: Query, *, ranked: bool, limit: int) -> bool:
+    """Say whether ``limit`` hosts of ``query`` are soon found through another index, as far as the tally knows."""
+    last = order_of(query.sort).last
+    if last and db.execute(f"SELECT EXISTS (SELECT 1 FROM site WHERE {last})").fetchone()[0]:
+        return False  # that index has them elsewhere
+    where = _tallied(query, ranked=ranked)
+    sql = f"SELECT total(hosts), total(hosts * (ranked = {ranked:d})), total(hosts * ({where.sql})) FROM tally"
+    every, listed, wanted = db.execute(sql, where.values).fetchone()
+    return bool(wanted * listed > DEARER * limit * every)
+
+
+def _parts(order: Order, *, turned: bool) -> tuple[Term, ...]:
+    """Return the hosts that can be read one after another."""
+    if not order.last:
+        return (EVERY_HOST,)
+    others, last = Term(f"({order.last}) IS NOT TRUE"), Term(order.last)
+    return (last, others) if turned and not order.stay else (others, last)
+
+
+def _along_the_list(
+    db: sqlite3.Connection,
+    query: Query,
+    hosts: Term,
+    parts: Sequence[Term],
+    found: array[int],
+    *,
+    ranked: bool,
+    limit: int,
+) -> None:
+    """Append the first of ``hosts`` as ``find_first`` does, part by part."""
+    order, turned = order_of(query.sort), query.descending
+    for part in parts:
+        where = all_of((hosts, part))
+        place, first, most = "0", 0, limit - len(found)
+        if order.place and part.sql != order.last:
+            place, first, most = order.place, _first_place(db, query, ranked=ranked), -1
+        sql = f"SELECT id, {place} FROM site WHERE {where.sql} ORDER BY {order.by_keys(turned=turned)} LIMIT {most}"
+        others = defaultdict[int | None, list[int]](list)
+        for identity, at in db.execute(sql, where.values):
+            if at == first:
+                found.append(identity)
+                if len(found) == limit:
+                    return
+            elif len(others[at]) < limit:
+                others[at].append(identity)
+        for at in sorted(others, key=lambda at: inf if at is None else abs(at - first)):
+            found.extend(others[at][: limit - len(found)])
 
 
 def find_and_count(db: sqlite3.Connection, query: Query) -> tuple[array[int], Facets]:
@@ -308,7 +333,8 @@ class IdWindow:
         row = db.execute("SELECT id FROM site WHERE host = ?", (host,)).fetchone()
         if row is None:
             return -1
-        sql = f"SELECT id FROM site WHERE id IN (?, ?) ORDER BY {_order(self._query).whole} LIMIT 1"
+        by = order_of(self._query.sort).by(turned=self._query.descending)
+        sql = f"SELECT id FROM site WHERE id IN (?, ?) ORDER BY {by} LIMIT 1"
 
         def reached(place: int) -> bool:
             return bool(db.execute(sql, (row[0], self._ids[place])).fetchone()[0] == row[0])

@@ -29,7 +29,6 @@ from aui_tui.index.lists import (
     find_and_count,
     find_first,
     find_hosts,
-    has_bands,
     read_rows,
     unused,
 )
@@ -360,34 +359,28 @@ class Store:
         """
         end = time.monotonic() + SOON
         found: array[int] = array("q")
-        banded = False
 
         def enough() -> bool:
-            return (banded or len(found) > 0) and time.monotonic() > end
+            return len(found) > 0 and time.monotonic() > end
 
         with self.database.reading(lambda: enough() or (stop is not None and stop())) as db:
             sql = "SELECT revision = ? AND NOT ungraded FROM meta"
             graded = db.execute(sql, (REVISION,)).fetchone()[0]
-            hosts = Counter(dict(db.execute("SELECT ranked, total(hosts) FROM tally GROUP BY ranked").fetchall()))
-            if graded and hosts.total() < LONG:
+            if graded and db.execute("SELECT total(hosts) FROM tally").fetchone()[0] < LONG:
                 return self._whole(db, query)
             whole = graded and not filters(query)
             lists = []
             for ranked in (True, False):
                 found = array("q")
                 lists.append(found)
-                for banded in (True, False) if has_bands(query) and hosts[ranked] >= LONG else (False,):
-                    try:
-                        find_first(db, query, found, ranked=ranked, limit=FIRST, banded=banded)
-                        break
-                    except sqlite3.OperationalError as error:
-                        if code_of(error) != sqlite3.SQLITE_INTERRUPT or not enough():
-                            raise
-                        if found:
-                            whole = False
-                            break
+                try:
+                    find_first(db, query, found, ranked=ranked, limit=FIRST)
+                except sqlite3.OperationalError as error:
+                    if code_of(error) != sqlite3.SQLITE_INTERRUPT or not enough():
+                        raise
+                    whole = False
                 whole = whole and len(found) < FIRST
-            found, banded = array("q"), False  # what follows is read to its end
+            found = array("q")  # what follows is read to its end
             if not whole:
                 return self._view(db, query, lists)
             return self._view(db, query, lists, facets_of(db, lists[0]), unused(db, FILLED, lists[0]))
