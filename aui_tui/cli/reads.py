@@ -20,7 +20,7 @@ from aui_tui.errors import BadValue, MissingExtra, Unavailable, missing
 from aui_tui.files import STDIN, user_path
 from aui_tui.files import reading as opened_file
 from aui_tui.model.open_agents import OpenAgent, reader_called, words_of_readers
-from aui_tui.model.reads import KINDS, LIBRARIES, Reading
+from aui_tui.model.reads import KINDS, LIBRARIES, MEANS, Reading
 from aui_tui.model.vocabulary import choose
 from aui_tui.report import reads as wording
 from aui_tui.text import clean, count, fit
@@ -160,6 +160,7 @@ async def _of_file(name: str, path: Path | None) -> Any:
 def _about(reading: Reading, shown: str, tool: OpenAgent | None) -> str:
     """Return one sentence: which tool and library made the reading, and how long ``shown``, its printed part, is."""
     made = f"{tool.key} {tool.version} reads {reading.kind}" if tool is not None else reading.kind
+    made += f" ({MEANS[reading.kind]})"
     by = f", by {LIBRARIES[reading.kind]}" if reading.kind in LIBRARIES else ""
     cut = f", cut from {count(len(reading.text), 'letter')}" if len(shown) < len(reading.text) else ""
     return f"{made}{by}: {count(len(shown.split()), 'word')}, {count(len(shown), 'letter')}{cut}."

@@ -12,6 +12,12 @@ from aui_tui.text import joined
 
 KINDS: Final = ("article", "page", "words")
 """The kinds of readings: the main part, the whole page as Markdown, all text."""
+MEANS: Final = {
+    "article": "the main part",
+    "page": "the whole page with its title",
+    "words": "all text, title and hidden text too",
+}
+"""What each kind holds; the readable characters of a card leave out the title."""
 LIBRARIES: Final = {"article": "trafilatura", "page": "markdownify"}
 """The library that makes a kind of reading; ``words`` needs none."""
 TEXT, HIDDEN, NOSCRIPT, ALT, LABEL = "text", "hidden text", "noscript", "alt", "aria-label"

@@ -25,7 +25,7 @@ def test_a_file_is_printed_as_text_facts_and_json(tmp_path: Path) -> None:
     words = aui(tmp_path, "reads", str(file), "--as", "words")
     assert words.code == 0
     assert words.out.startswith("Books\nHarbour\nWe sell")
-    assert "words: " in words.err
+    assert "words (all text, title and hidden text too): " in words.err
     facts = aui(tmp_path, "reads", str(file), "--facts")
     rows = {line.split()[1]: line for line in facts.out.splitlines()[1:]}
     assert rows["77.31"].split()[2:] == ["JSON-LD", "lost", "lost", "lost"]
