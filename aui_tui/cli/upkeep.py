@@ -15,13 +15,13 @@ from aui_tui.cli.parser import App, run_for
 from aui_tui.cli.progress import bar
 from aui_tui.cli.run import Run, fail
 from aui_tui.cli.sources import local, local_of, only_local, read_bytes, reading
-from aui_tui.errors import AuiError
+from aui_tui.errors import AuiError, RecordError
 from aui_tui.files import user_path
 from aui_tui.index.folder import damaged
 from aui_tui.index.store import Store
 from aui_tui.model.vocabulary import choose
 from aui_tui.report.gates import worst
-from aui_tui.service.importer import read, take_records
+from aui_tui.service.importer import WHOLE, read, take_records
 from aui_tui.text import clean, count
 from aui_tui.validate import validate as validated
 
@@ -39,6 +39,7 @@ def _opened_index(run: Run) -> Iterator[Store]:
 
 
 WRONG = 1
+TAKEN = "Cards, rows and indexes are taken, as JSON or one record a line."
 """Exit code when a record breaks its schema or was passed over, or a kept card is damaged."""
 
 
@@ -82,9 +83,13 @@ def import_records(
             with bar("Reading records", quiet=run.quiet) as progress:
                 done = take_records(read(stream), store, progress=progress)
             shown = clean(name, 200)
+            if not done.read and done.problems and done.problems[0].startswith(f"{WHOLE}: "):
+                why = clean(done.problems[0].removeprefix(f"{WHOLE}: "), 300)
+                code = worst((code, fail(RecordError(f"{shown}: {why} {TAKEN}"))))
+                continue
             for problem in done.problems:
                 streams.say(f"{shown}: {clean(problem, 300)}")
-                code = WRONG
+                code = worst((code, WRONG))
             problems = [clean(problem, 300) for problem in done.problems]
             record = {"file": shown, "read": done.read, "new": done.new, "problems": problems}
             report(as_json, record, [f"{shown}: {count(done.read, 'record')} read, {done.new:,} new or newer"])

@@ -52,6 +52,8 @@ CARD_DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType(
     }
 )
 """The same for a report card."""
+WHOLE: Final = "the file"
+"""The place of what is wrong with a whole file: it holds no records."""
 _BOM: Final = b"\xef\xbb\xbf"
 
 
@@ -116,7 +118,7 @@ def read(stream: BinaryIO) -> Iterator[ImportedRecord]:
         sentence = (
             "It is a database, not a list of records. If it is an index of aui-tui, name its folder by --data-dir."
         )
-        yield ImportedRecord(place="the file", error=sentence)
+        yield ImportedRecord(place=WHOLE, error=sentence)
         return
     second = stream.readline(MAX_LINE + 1)
     if first.lstrip().startswith(b"[") or not (_is_json(first) or _is_json(second)):
@@ -155,7 +157,7 @@ def _document(first: bytes, stream: BinaryIO) -> Iterator[ImportedRecord]:
     data = first + stream.read(MAX_DOCUMENT + 1)
     if len(data) > MAX_DOCUMENT:
         sentence = f"It is longer than {MAX_DOCUMENT >> 20} MiB; write one record a line, then it may be of any length."
-        yield ImportedRecord(place="the file", error=sentence)
+        yield ImportedRecord(place=WHOLE, error=sentence)
         return
     try:
         if data.lstrip().startswith(b"["):
@@ -165,9 +167,9 @@ def _document(first: bytes, stream: BinaryIO) -> Iterator[ImportedRecord]:
         if with_lists is not None:
             yield from with_lists
             return
-        yield _record(parse(data, "file"), "the file")
+        yield _record(parse(data, "file"), WHOLE)
     except RecordError as error:
-        yield ImportedRecord(place="the file", error=str(error).replace("The file is not JSON", "Not JSON"))
+        yield ImportedRecord(place=WHOLE, error=str(error).replace("The file is not JSON", "Not JSON"))
 
 
 def _is_json(line: bytes) -> bool:
@@ -282,13 +284,15 @@ class ImportResult(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of a file: records ``read``, ``cards`` among them, those that are ``new`` or newer in the index, and
     the ``problems``.
 
-    ``problems`` are sentences that begin with the place in the file; the records they are about were passed over.
+    ``problems`` are sentences that begin with the place in the file; the ``broken`` records they are about were passed
+    over and not read.
     """
 
     read: int
     cards: int
     new: int
     problems: tuple[str, ...]
+    broken: int = 0
 
 
 def take_records(
@@ -303,7 +307,7 @@ def take_records(
     A record that is older than what is known goes to the history; a summary never replaces a card. Raises Unavailable
     when the index cannot be written: what was taken before stays.
     """
-    done = new = cards = 0
+    done = new = cards = broken = 0
     problems: list[str] = []
     source = iter(records)
     while batch := list(islice(source, BATCH)):
@@ -313,12 +317,13 @@ def take_records(
                 packed.append(_packed(record))
                 cards += record.card is not None
             except (InvalidHost, RecordError) as error:
+                broken += 1
                 if len(problems) < limit:
                     problems.append(f"{record.place}: {error}")
         new += store.put_packed(packed)
         done += len(batch)
         progress(done)
-    return ImportResult(read=done, cards=cards, new=new, problems=tuple(problems))
+    return ImportResult(read=done - broken, cards=cards, new=new, problems=tuple(problems), broken=broken)
 
 
 def _packed(record: ImportedRecord) -> Packed:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
 import sqlite3
 from pathlib import Path
+
+import pytest
 
 from aui_tui.model.codec import encode_card
 from tests.cards import INDEX, RICH_OPEN, WALLED, encode_index
@@ -66,3 +69,20 @@ def test_hosts_without_a_card_are_reported_with_the_reason_and_the_rest_kept(tmp
     assert done.code == 1
     assert done.sentence == "aui-tui: -: line 1: No card of a b: It holds a space."
     assert "1 new or newer" in done.out
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("name", ["noise", "picture", "database"])
+def test_a_file_that_holds_no_records_and_no_hosts_gets_one_sentence(tmp_path: Path, name: str) -> None:
+    parts = {"noise": random.Random(7).randbytes(20_000), "picture": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"\xff" * 300}
+    data = parts.get(name, b"SQLite format 3\0" + bytes(4000))
+    (tmp_path / "file").write_bytes(data)
+    imported = here(tmp_path, "import", "file")
+    assert (imported.code, imported.out) == (2, "")
+    assert "file: " in imported.sentence
+    assert imported.sentence.endswith("Cards, rows and indexes are taken, as JSON or one record a line.")
+    crawled = here(tmp_path, "crawl", "file")
+    assert (crawled.code, crawled.out) == (2, "")
+    assert "This is no list of hosts; line 1: The line " in crawled.sentence
+    assert crawled.sentence.endswith("A list has lines, or CSV of host, name, category.")
+    assert "No cards yet" in here(tmp_path, "index").out

@@ -151,7 +151,7 @@ def test_bad_row_of_an_index_does_not_spoil_the_rest(store: Store) -> None:
     index["ranked"][0]["stance"] = "Ajar"
     index["unreachable"].append(17)
     done = taken(store, json.dumps(index, indent=1).encode())
-    assert (done.read, done.new) == (4, 2)
+    assert (done.read, done.broken, done.new) == (2, 2, 2)
     assert [problem.split(":")[0] for problem in done.problems] == ["ranked[0]", "unreachable[1]"]
     assert hosts(store) == ([WALLED.host], [DEAD.host])
 
@@ -159,7 +159,7 @@ def test_bad_row_of_an_index_does_not_spoil_the_rest(store: Store) -> None:
 def test_overlong_line_is_passed_over(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importer, "MAX_LINE", 20_000)
     done = taken(store, encode_card(RICH_OPEN) + b"\n" + b"x" * 70_000 + b"\n" + encode_card(WALLED))
-    assert (done.read, done.new) == (3, 2)
+    assert (done.read, done.broken, done.new) == (2, 1, 2)
     assert done.problems == ("line 2: The line is longer than 0 MiB.",)
 
 
@@ -170,7 +170,7 @@ def test_empty_file_holds_nothing(store: Store, data: bytes) -> None:
 
 def test_many_problems_are_kept_to_a_limit(store: Store) -> None:
     done = take_records(read(io.BytesIO(b"7\n" * 3000)), store, limit=10)
-    assert (done.read, len(done.problems)) == (3000, 10)
+    assert (done.read, done.broken, len(done.problems)) == (0, 3000, 10)
 
 
 @given(
@@ -189,6 +189,6 @@ def test_any_bytes_are_read_without_a_crash(parts: list[bytes], noise: bytes, pl
 
 def test_a_database_is_named_for_what_it_is(store: Store, tmp_path: Path) -> None:
     done = taken(store, (tmp_path / "index.db").read_bytes())
-    assert (done.read, done.new) == (1, 0)
+    assert (done.read, done.broken, done.new) == (0, 1, 0)
     assert "It is a database" in done.problems[0]
     assert "--data-dir" in done.problems[0]

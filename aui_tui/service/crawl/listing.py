@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
-from aui_tui.errors import AuiError, BadValue, ConfigError
+from aui_tui.errors import AuiError, BadValue, ConfigError, PrivateHost
 from aui_tui.files import STDIN, reading
 from aui_tui.model.starter import starter
 from aui_tui.model.vocabulary import CATEGORIES, choose
@@ -29,6 +29,8 @@ MAX_NAME: Final = 200
 HOST_COLUMNS: Final = ("host", "hostname", "domain", "site", "url", "website")
 """Words in the first row that make it a header; the columns may then stand in any order."""
 _SHOWN: Final = 60
+BAD_AT_FIRST: Final = 20
+"""Rows before any host of which none can be read, after which a file is no list of hosts."""
 
 
 class ListedHost(NamedTuple):
@@ -46,11 +48,15 @@ class ListedHost(NamedTuple):
 
 
 class BadRow(NamedTuple):
-    """A row that is skipped: ``text`` is the beginning of what it says, ``reason`` one sentence."""
+    """A row that is skipped: ``text`` is the beginning of what it says, ``reason`` one sentence.
+
+    ``is_host``: it names a host, which is not scanned all the same.
+    """
 
     line: int
     text: str
     reason: str
+    is_host: bool = False
 
 
 class _Columns(NamedTuple):
@@ -69,8 +75,31 @@ def read(file: IO[bytes], target: Callable[[str], Target]) -> Iterator[ListedHos
     """Yield the rows of the list in ``file``; ``target`` reads a host and raises InvalidHost.
 
     Blank lines, lines that begin with ``#`` and a byte-order mark are passed over. A first row that names its columns
-    is a header. A leading column of numbers (a rank) is passed over too. Raises ConfigError for an endless list.
+    is a header. A leading column of numbers (a rank) is passed over too. Raises ConfigError for an endless list, and
+    for a file that is none.
     """
+    bad: list[BadRow] = []
+    found = False
+    for row in _rows(file, target):
+        found = found or isinstance(row, ListedHost) or row.is_host
+        if found:
+            yield from bad
+            bad.clear()
+            yield row
+        elif isinstance(row, BadRow):
+            bad.append(row)
+            if len(bad) == BAD_AT_FIRST:
+                break
+    if not found and (len(bad) == BAD_AT_FIRST or any(row.reason in (NO_TEXT, BINARY) for row in bad[:1])):
+        raise ConfigError(f"This is no list of hosts; line {bad[0].line}: {bad[0].reason} {ALLOWED}")
+    yield from bad
+
+
+NO_TEXT, BINARY = "The line is not UTF-8 text.", "The line has control characters: it is binary."
+ALLOWED: Final = "A list has lines, or CSV of host, name, category."
+
+
+def _rows(file: IO[bytes], target: Callable[[str], Target]) -> Iterator[ListedHost | BadRow]:
     columns = _Columns()
     line_of: dict[str, int] = {}
     first = True
@@ -82,7 +111,10 @@ def read(file: IO[bytes], target: Callable[[str], Target]) -> Iterator[ListedHos
         if not text or text.startswith("#"):
             continue
         if any("\udc80" <= letter <= "\udcff" for letter in text):
-            yield BadRow(number, _shown(text), "The line is not UTF-8 text.")
+            yield BadRow(number, _shown(text), NO_TEXT)
+            continue
+        if "\0" in text:
+            yield BadRow(number, _shown(text), BINARY)
             continue
         try:
             cells = [cell.strip() for cell in next(csv.reader([text], strict=True))]
@@ -98,7 +130,7 @@ def read(file: IO[bytes], target: Callable[[str], Target]) -> Iterator[ListedHos
         if isinstance(row, ListedHost):
             earlier = line_of.setdefault(row.site, number)
             if earlier != number:
-                row = BadRow(number, _shown(row.site), f"The same host as in line {earlier}.")
+                row = BadRow(number, _shown(row.site), f"The same host as in line {earlier}.", is_host=True)
         yield row
 
 
@@ -148,7 +180,7 @@ def _row(
         url = cells[columns.host]
         site = target(url).site
     except AuiError as error:
-        return BadRow(number, _shown(text), str(error))
+        return BadRow(number, _shown(text), str(error), is_host=isinstance(error, PrivateHost))
     unknown = clean(cells[columns.category], MAX_NAME) if cells[columns.category] and not category else ""
     return ListedHost(number, url, site, clean(cells[columns.name], MAX_NAME), category, unknown)
 

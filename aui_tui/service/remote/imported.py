@@ -58,8 +58,8 @@ class TemporaryIndex:
         done = take_records(_mostly_sound(records), self.local.store, limit=sys.maxsize)
         self.scanned_at = scanned_at
         self.has_cards = done.cards > 0
-        broken = len(done.problems)
-        if done.read == broken and (broken or not scanned_at):
+        broken = done.broken
+        if not done.read and (broken or not scanned_at):
             raise RecordError(done.problems[0] if broken else "It is empty.")
         what = "broken record" if self.has_cards else "broken row"
         was = "was" if broken == 1 else "were"

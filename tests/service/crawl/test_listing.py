@@ -85,12 +85,14 @@ def test_bad_row_is_named_by_its_line_and_the_rest_read(data: bytes, line: int, 
     assert good(data)[-1][1] == "z.com"
 
 
-@pytest.mark.parametrize("endless", ["/dev/zero", "/dev/urandom"])
-def test_an_endless_list_is_refused_in_one_sentence(endless: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("endless", "words"), [("/dev/zero", "larger than 1 MiB; split it"), ("/dev/urandom", "This is no list of hosts")]
+)
+def test_an_endless_list_is_refused_in_one_sentence(endless: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listing, "MAX_LIST", 1 << 20)
     with (
         Path(endless).open("rb") as file,
-        pytest.raises(ConfigError, match=r"larger than 1 MiB; split it"),
+        pytest.raises(ConfigError, match=words),
     ):
         list(read(file, target))
 
@@ -101,11 +103,15 @@ def test_no_bad_row_repeats_a_password() -> None:
     assert "cret" not in row.text + row.reason
 
 
-def test_binary_is_bad_rows_and_nothing_else() -> None:
-    data = bytes(range(256)) * 200
-    found = rows(data)
-    assert found
-    assert not [row for row in found if isinstance(row, ListedHost)]
+@pytest.mark.parametrize("data", [bytes(range(256)) * 200, b"\xff\xd8\xff\0", b"SQLite format 3\0", b"a b\n" * 20])
+def test_what_is_no_list_is_refused_in_one_sentence(data: bytes) -> None:
+    with pytest.raises(ConfigError, match=r"^This is no list of hosts; line 1: .+\. A list has lines, or CSV of host"):
+        rows(data)
+
+
+def test_hosts_that_may_not_be_scanned_are_a_list_all_the_same() -> None:
+    found = rows(b"".join(b"10.0.0.%d\n" % number for number in range(40)))
+    assert len(found) == 40
     assert all(row.text == clean(row.text) for row in found if isinstance(row, BadRow))
 
 
