@@ -153,6 +153,15 @@ element => [...element.options]
   return found ? found.cloneNode(false).outerHTML.slice(0, 200) : "";
 }
 
+//: unwritable  Whether nobody can write into the form of that number: all its fields to type in are read-only, and none reacts
+// to a mouse, which could open what to choose from.
+(getEventListeners, key) => {
+  const deep = DEEP, reacts = REACTS, hovers = HOVERS, form = deep("form,[role=form]")[Number(key)];
+  const types = ["checkbox", "radio", "hidden", "submit", "button", "reset", "image", "file", "range", "color"];
+  const fields = form ? deep("input,textarea", form).filter(one => !types.includes(one.type) && one.checkVisibility()) : [];
+  return fields.length > 0 && fields.every(one => one.readOnly && !reacts(getEventListeners, one) && !hovers(getEventListeners, one));
+}
+
 //: editable  The start tag of the first of so many elements of one form that take typing without being fields.
 least => {
   for (const form of document.querySelectorAll("form,[role=form]")) {

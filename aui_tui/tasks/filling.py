@@ -424,5 +424,8 @@ async def _fill_all(visit: Visit, form: Form) -> TaskResult | None:
             raise Stuck("a control of the form does not answer")
         if is_kept is None or (not control.about["readonly"] and (control.about["checked"] or now["checked"])):
             return await visit.blame("form-unsure", node, url=form.url)
-        return await visit.blame("form-readonly" if control.about["readonly"] else "form-lost", node, url=form.url)
+        if not control.about["readonly"]:
+            return await visit.blame("form-lost", node, url=form.url)
+        closed = form.key >= 0 and await visit.page.inspect("unwritable", str(form.key)) is True
+        return await visit.blame("form-unwritable" if closed else "form-readonly", node, url=form.url)
     return None
