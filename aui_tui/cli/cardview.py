@@ -272,7 +272,8 @@ def _told(name: str, cell: str, *, figure: bool) -> str:
     label = name if name in STANCES else name[:1].lower() + name[1:]
     if not figure or " " in name:
         return f"{label} {cell}"
-    return f"{cell} {label.removesuffix('s') if cell == '1' else label}"
+    number, comma, rest = cell.partition(", ")  # 8/12, 13 not measured
+    return f"{number} {label.removesuffix('s') if number == '1' else label}{comma}{rest}"
 
 
 def _ended(text: str) -> str:

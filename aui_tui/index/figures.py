@@ -174,13 +174,14 @@ def _by_kind(kinds: Mapping[Any, int]) -> dict[str, Any]:
 def _by_fault(faults: Mapping[Any, int]) -> dict[str, Any]:
     """Return the figures of an overview on fixes, contradictions and changes of groups of hosts."""
     failing, disagree = dict.fromkeys(FIXES, 0), {slug: [0, 0] for slug in LIVE}
-    contradicting = risen = fallen = 0
+    contradicting = risen = fallen = compared = 0
     for (fixes, contradictions, change, letters), number in faults.items():
         for fix in failing:
             failing[fix] += number * (f",{fix}," in fixes)
         contradicting += number * bool(contradictions)
         risen += number * (change == 1)
         fallen += number * (change == -1)
+        compared += number * (change is not None)
         for surface, letter in zip(SURFACES, letters, strict=False):
             if surface.live:
                 word = WORD_OF.get(letter, UNCLEAR)
@@ -191,6 +192,7 @@ def _by_fault(faults: Mapping[Any, int]) -> dict[str, Any]:
         "contradictions": contradicting,
         "risen": risen,
         "fallen": fallen,
+        "compared": compared,
         "disagree": {slug: (out, into) for slug, (out, into) in disagree.items()},
     }
 

@@ -209,10 +209,13 @@ class ReportCard(msgspec.Struct, frozen=True, kw_only=True):
     def robots_known(self) -> bool:
         """It is known what robots.txt says: it has rules, or an answer that means none (RFC 9309, 2.3.1).
 
-        Not where a wall came in its place, or the scan could not read it.
+        Not where nothing was measured of it, as behind a wall or a limit.
         """
         came = 200 <= self.robots_status <= 499 and self.robots_status != LIMIT_STATUS
-        return came and not self._has_found(ROBOTS_UNSEEN)
+        if self.ledger is UNSET:
+            return came
+        measured = any(entry.measured for entry in self.ledger.entries if entry.component == ROBOTS)
+        return came and (measured or self._has_found(ROBOTS_CUT))
 
     @property
     def robots_whole(self) -> bool:
@@ -289,8 +292,8 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
 
 QUOTE: Final = "quote"
 """Id of the finding that says which ids of requests to quote to a vendor: ``ids``, other ones in each scan."""
-ROBOTS_UNSEEN, ROBOTS_CUT = "robots-unseen", "robots-cut"
-"""Ids of the findings that robots.txt was not read, or not to its end."""
+ROBOTS, ROBOTS_CUT = "robots", "robots-cut"
+"""The component of robots.txt, and the id of the finding that it was not read to its end."""
 
 
 def card_without_volatile(card: ReportCard) -> ReportCard:

@@ -13,8 +13,9 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     What a source does not count keeps its default. ``verdicts``: hosts per word of FATES of each matrix surface, by
     slug.
     ``scores``: hosts per ten points, the last of 90 to 100. ``edges``: hosts per value of the card's ``edge``, the
-    most frequent ones. ``risen`` and ``fallen``: hosts whose score changed since the scan before. ``unreachable``:
-    hosts of the other list. ``shut``: by slug and category, the hosts that keep a surface out, and all that say.
+    most frequent ones. ``risen`` and ``fallen``: hosts whose score changed since the scan before, of the ``compared``,
+    which have one that compares. ``unreachable``: hosts of the other list.
+    ``shut``: by slug and category, the hosts that keep a surface out, and all that say.
     ``disagree``: by slug of a live-probed surface, the hosts whose robots.txt lets agents in and that turn it away, and
     those whose robots.txt keeps it out and that serve agents. ``refusing``: hosts per value of ``edges`` that refuse or
     challenge an assistant.
@@ -30,6 +31,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     contradictions: int = 0
     risen: int = 0
     fallen: int = 0
+    compared: int = 0
     unreachable: int = 0
     shut: dict[str, dict[str, tuple[int, int]]] = {}
     disagree: dict[str, tuple[int, int]] = {}

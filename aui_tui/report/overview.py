@@ -35,7 +35,10 @@ def overview(figures: Overview, changes: Moves | None = None) -> Iterator[Sectio
     if not figures.hosts:
         yield Section("hosts", "No scored host matches, so there is nothing to count.")
         return
-    moved = f"{figures.risen:,} rose and {figures.fallen:,} fell since the scan before."
+    moved = "None has a scan to compare with."
+    if figures.compared:
+        of = f", of {figures.compared:,} with one" if figures.compared < figures.hosts else ""
+        moved = f"{figures.risen:,} rose and {figures.fallen:,} fell since the scan before{of}."
     yield Section("hosts", f"{count(figures.hosts, 'scored host')}, {figures.unreachable:,} unreachable", moved)
     yield from _assistants(figures, changes or Moves())
     thin = figures.hosts - sum(figures.grades.values())

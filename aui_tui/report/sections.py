@@ -419,8 +419,14 @@ def _facts(card: ReportCard) -> Iterator[tuple[str, str]]:
         yield "Title", card.human_title
     unseen = unknown(card)
     part = "" if card.robots_whole else " in the part that was read"
-    if not card.robots_known:
-        yield "robots.txt", f"{card.robots_status}, so its rules are not known" if card.robots_status else "no answer"
+    if not card.robots_status:
+        yield "robots.txt", "no answer"
+    elif card.unreachable:
+        yield "robots.txt", str(card.robots_status)
+    elif not card.robots_known:
+        yield "robots.txt", f"{card.robots_status}, so its rules are not known"
+    elif card.robots_status > OK:
+        yield "robots.txt", f"{card.robots_status}, so there are no rules"
     else:
         closed = ", closed to all others" if card.wildcard_block else ""
         yield "robots.txt", f"{card.robots_status}, names {count(card.robots_ua_rules, 'user agent')}{part}{closed}"
@@ -484,6 +490,8 @@ def _robots_says(row: agents.AgentRow) -> str:
     return f"{row.robots}{rule}" if row.robots else "–"
 
 
+OK: Final = 299
+"""The last status of an answer that brings a file."""
 TODAY: Final = MappingProxyType({"no": "block", "?": "not known"})
 """What a site does about a crawler by what robots.txt says; it lets in all others."""
 

@@ -36,6 +36,7 @@ from aui_tui.model.vocabulary import (
     REFUSED,
     STANCES,
 )
+from aui_tui.report.overview import overview
 from aui_tui.tui.columns import CHOICES, RANKED, cell
 from aui_tui.tui.typed import choices
 from tests.benchmarks.samples import scans
@@ -378,6 +379,24 @@ def test_hosts_are_sorted_by_the_change_since_the_scan_before(line: str, descend
         assert names(view.ranked[:]) == hosts
         found = [row.summary.host for row in view.ranked[:]]
         assert [view.ranked.find(host) for host in found] == list(range(len(found)))
+
+
+@pytest.mark.parametrize(
+    ("twice", "words"),
+    [
+        ("", "None has a scan to compare with."),
+        ("up down", "1 rose and 1 fell since the scan before, of 2 with one."),
+        ("up down same", "1 rose and 1 fell since the scan before."),
+    ],
+)
+def test_a_host_that_was_scanned_once_is_not_said_to_have_stayed(twice: str, words: str) -> None:
+    scores = {"up": (40, 60), "down": (60, 40), "same": (50, 50)}
+    many = [scanned(f"{name}.example", 2, score=pair[1]) for name, pair in scores.items()]
+    many += [scanned(f"{name}.example", 1, score=scores[name][0]) for name in twice.split()]
+    with reports(many) as store:
+        figures = store.overview(Query())
+        assert figures.compared == len(twice.split())
+        assert next(overview(figures)).text == words
 
 
 def test_changes_are_counted_from_the_last_scan_up_to_the_end_of_a_day() -> None:

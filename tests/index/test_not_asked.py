@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from aui_tui.index.packed import Packed
 from aui_tui.index.store import Store
-from aui_tui.model.observations import Observations, PageFacts, RobotsFacts
+from aui_tui.model.observations import BROWSER, Observations, PageFacts, RobotsFacts
 from aui_tui.model.query import Query
 from aui_tui.model.query_line import fields
 from tests.scan import situations
@@ -24,6 +24,19 @@ def robots_walled() -> Observations:
     seen = site(robots=RobotsFacts(kind="unknown"))
     walled = (probe("robots", 403, challenge=CLOUDFLARE) if one.name == "robots" else one for one in seen.exchanges)
     return replace(seen, exchanges=tuple(walled))
+
+
+def robots_refused() -> Observations:
+    """robots.txt was refused again when it was asked for alone."""
+    seen = site(robots=RobotsFacts(kind="unknown"))
+    refused = (probe("robots", 403, limited=True) if one.name == "robots" else one for one in seen.exchanges)
+    return replace(seen, exchanges=tuple(refused))
+
+
+def closed() -> Observations:
+    """403 for everybody, whatever is asked for."""
+    seen = site(probe(BROWSER, 403), lambda slot: probe(slot, 403), robots=RobotsFacts(kind="none"), page=PageFacts())
+    return replace(seen, exchanges=tuple(replace(one, status=403) for one in seen.exchanges))
 
 
 def robots_broken() -> Observations:
@@ -51,6 +64,8 @@ HOSTS: Final[dict[str, Callable[[], Observations]]] = {
     "robots-down": situations.robots_down,
     "robots-limited": situations.limited,
     "robots-walled": robots_walled,
+    "robots-refused": robots_refused,
+    "closed": closed,
     "robots-broken": robots_broken,
     "robots-cut": robots_cut,
     "page-broken": page_broken,
@@ -58,9 +73,10 @@ HOSTS: Final[dict[str, Callable[[], Observations]]] = {
 ROBOTS_READ: Final = "open page-broken read wall"
 """Those whose robots.txt was read to its end, or answered that there is none."""
 SCORED: Final = (
-    "open page-broken read robots-broken robots-cut robots-down robots-limited robots-walled summary thin wall"
+    "open page-broken read robots-broken robots-cut robots-down robots-limited robots-refused robots-walled "
+    "summary thin wall"
 )
-EVERY: Final = f"dead down {SCORED}"
+EVERY: Final = f"closed dead down {SCORED}"
 LINES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "stance": (("stance:open,selective,walled", SCORED),),
     "category": (("category:uncategorized", EVERY),),
@@ -77,7 +93,7 @@ LINES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("-crawler:ccbot", EVERY.replace("robots-cut ", "")),
     ),
     "open": (("open:any=out", ""), ("open:any=in", "")),
-    "host": (("host:rob", "robots-broken robots-cut robots-down robots-limited robots-walled"),),
+    "host": (("host:rob", "robots-broken robots-cut robots-down robots-limited robots-refused robots-walled"),),
     "edge": (("edge:nginx", "read thin"), ("edge:cloudflare", "wall")),
     "server": (("server:nginx", ""),),
     "score": (("score:>=0", SCORED), ("score:0", "")),
@@ -94,8 +110,8 @@ LINES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "fix": (
         ("fix:signal", "page-broken read robots-down wall"),
         ("fix:robots", "robots-cut robots-down"),
-        ("fix:jsonld", "read robots-broken robots-cut robots-down robots-walled"),
-        ("fix:llms", "page-broken read robots-broken robots-cut robots-down robots-walled wall"),
+        ("fix:jsonld", "read robots-broken robots-cut robots-down robots-refused robots-walled"),
+        ("fix:llms", "page-broken read robots-broken robots-cut robots-down robots-refused robots-walled wall"),
     ),
     "tasks": (("tasks:no", EVERY), ("tasks:yes", "")),
     "method": (("method:v0.2", EVERY),),

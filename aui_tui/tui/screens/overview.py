@@ -131,8 +131,10 @@ class OverviewScreen(DashboardScreen[Query | None]):
         falling, _ = await attempt(self.context.service.index(with_fields(query, descending=True)))
         up = [move_of(row) for row in (rising.ranked[:MOVERS] if rising else ()) if (row.change or 0) > 0]
         down = [move_of(row) for row in (falling.ranked[:MOVERS] if falling else ()) if (row.change or 0) < 0]
-        same = figures.hosts - figures.risen - figures.fallen
-        return Moves(risen=figures.risen, fallen=figures.fallen, same=same, up=tuple(up), down=tuple(down))
+        same, unknown = figures.compared - figures.risen - figures.fallen, figures.hosts - figures.compared
+        return Moves(
+            risen=figures.risen, fallen=figures.fallen, same=same, unknown=unknown, up=tuple(up), down=tuple(down)
+        )
 
     def _show(self, figures: Overview, changes: Changes) -> None:
         first = self._figures is None
