@@ -14,6 +14,7 @@ from datetime import datetime
 from functools import cache
 from itertools import chain, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -23,6 +24,7 @@ from aui_tui.files import whole
 from aui_tui.model.card import ReportCard
 from aui_tui.model.codec import MAPS, keyed, names_of
 from aui_tui.model.listing import Row
+from aui_tui.model.points import unknown
 from aui_tui.model.registry import Agent, Crawler, registry
 from aui_tui.model.summary import SiteSummary
 from aui_tui.model.visits import Visits, trend, visit_rows
@@ -47,6 +49,24 @@ VOLATILE: Final = ("scanned_at", "elapsed_ms")
 """Fields that change from run to run of the same site: deterministic output leaves them out."""
 UNMEASURED: Final = frozenset({"score", "grade", "stance", "pillars", "detail", "matrix"})
 """Fields that have no meaning for an unreachable host."""
+BY_COMPONENT: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "robots": (
+            "robots_ua_rules",
+            "wildcard_block",
+            "agents_disallowed",
+            "agents_partial",
+            "crawlers_blocked",
+            "ua_policy",
+            "crawler_policy",
+        ),
+        "signal": ("content_signal",),
+        "jsonld": ("jsonld",),
+        "landmarks": ("semantic",),
+        "ssr": ("noscript_shell",),
+    }
+)
+"""Fields of a card that say nothing where the component was not measured: then a table leaves them empty."""
 RANKED, UNREACHABLE = "ranked", "unreachable"
 """The lists that a record stands in."""
 INDENT: Final = 2
@@ -57,7 +77,8 @@ def record(card_or_row: ReportCard | Row, options: ExportOptions, listed: str = 
 
     Whole, as the schemas have them, without ``listed``. With it, the list that the record stands in: without what
     has no meaning for an unreachable host. Where fields are chosen, these alone, under our names by their place in the
-    maps that another index has its own names in, with what the index knows beside a row.
+    maps that another index has its own names in, with what the index knows beside a row, and without what was not
+    measured.
     """
     source = card_or_row.summary if isinstance(card_or_row, Row) else card_or_row
     fields: Record = msgspec.to_builtins(keyed(source, "names" if options.paths else options.keys))
@@ -66,7 +87,10 @@ def record(card_or_row: ReportCard | Row, options: ExportOptions, listed: str = 
     if not listed:
         return fields
     fields[LIST] = listed
-    for name in fields.keys() & UNMEASURED if listed == UNREACHABLE else ():
+    silent = UNMEASURED if listed == UNREACHABLE else frozenset[str]()
+    if options.paths and isinstance(card_or_row, ReportCard):
+        silent |= {name for component in unknown(card_or_row) for name in BY_COMPONENT.get(component, ())}
+    for name in fields.keys() & silent:
         value = fields[name]
         fields[name] = dict.fromkeys(value) if isinstance(value, dict) else None
     if not options.paths:

@@ -293,7 +293,7 @@ def agent_rows(state: CardState, report: HostReport, size: int) -> list[ListEntr
     """Return each agent, those alike folded; crawlers below them where they were asked for."""
     section = sections.every_agent(report)
     if section is None:
-        return [paragraph("Nobody got an answer, so nothing is known.", size, "muted")]
+        return [paragraph("Nobody got a usable answer, so nothing is known of agents.", size, "muted")]
     odd = {row.key for row in agents.agent_rows(report.card, report.observations) if row.disagree}
     first, *others = (_with_sign(item) if item.key in odd else item for item in section.items)
     others.sort(key=lambda item: (item.word == fates.NOT_ASKED, fates.WORST_FIRST.index(item.word)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,10 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from aui_tui.checks.scoring import grade_card
 from aui_tui.model.card import Evidence, ReportCard
+from aui_tui.model.observations import Observations
 from aui_tui.report.data import FORMULA, card_record, cell, guard
 from aui_tui.report.export import write_cards, write_listing
 from tests.cards import DEAD, INDEX, RICH_OPEN, SAMPLES, WALLED, cards, listing_of
+from tests.scan import situations
 
 PAYLOADS = (
     "=1+1",
@@ -118,6 +122,27 @@ def test_an_unreachable_host_has_no_score_grade_stance_or_verdict_in_any_table()
         assert (line["score"], line["grade"], line["stance"]) == (None, None, None)
         assert {*line["matrix"].values(), *line["pillars"].values()} == {None}
     assert card_record(DEAD)["score"] is card_record(DEAD)["stance"] is None
+
+
+OF_ROBOTS = "robots_ua_rules wildcard_block agents_disallowed crawlers_blocked ua_policy.Devin crawler_policy.GPTBot"
+OF_PAGE = "jsonld semantic.main noscript_shell"
+
+
+@pytest.mark.parametrize(
+    ("make", "empty"),
+    [
+        (situations.plain, ""),
+        (situations.robots_down, f"{OF_ROBOTS} content_signal"),
+        (situations.wall_for_all, OF_PAGE),
+        (situations.dead, f"{OF_ROBOTS} content_signal {OF_PAGE}"),
+    ],
+)
+def test_what_was_not_measured_is_empty(make: Callable[[], Observations], empty: str) -> None:
+    card = grade_card(make())
+    names = f"{OF_ROBOTS} content_signal {OF_PAGE}".split()
+    (found,) = rows(card, fields=",".join(names))
+    assert {name for name in names if found[name] == ""} == set(empty.split())
+    assert (card_record(card)["content_signal"] is None) == ("content_signal" in empty)
 
 
 def test_two_records_of_unlike_methods_share_the_columns() -> None:
