@@ -122,9 +122,9 @@ def _assistant(figures: Overview, changes: Moves, surface: Surface) -> Item:
 
 
 def _trend(figures: Overview, changes: Moves, surface: Surface) -> str:
-    """Return by how many points of percent the share that lets an assistant in has changed in the weeks known."""
+    """Return by how many points of percent the share that lets an assistant in has changed, of two weeks at least."""
     shares = [share for share in changes.weeks.get(surface.slug, ()) if share >= 0]
-    if not shares or surface.source == "none":
+    if len(shares) < 2 or surface.source == "none":
         return "–"
     return f"{shares[-1] - shares[0]:+d}" if shares[-1] != shares[0] else "0"
 

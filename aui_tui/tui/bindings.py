@@ -44,7 +44,7 @@ NEEDS: Final = {
     "wide": "The preview needs a screen of 110 columns.",
     "card": "There is no card of this host yet.",
     "agents": "C adds the crawlers in the pane of agents: 2 goes there.",
-    "answers": "Nobody got an answer, so nothing is known of the crawlers either.",
+    "answers": "Nobody got a usable answer, so nothing is said of the crawlers either.",
     "fixes": "space supposes a fix done in the pane of fixes: 4 goes there.",
     "panes": "A pane has the whole screen already, as long as it is narrower than 110 columns.",
     "list": "This card was not opened from a list: there is no next site.",

@@ -23,7 +23,7 @@ from aui_tui.model.agents import outcomes
 from aui_tui.model.card import ReportCard
 from aui_tui.model.fates import UNCLEAR, turned_away
 from aui_tui.model.listing import Row
-from aui_tui.model.overview import Move
+from aui_tui.model.overview import Move, Moves
 from aui_tui.model.query import Query
 from aui_tui.model.query_line import Field, fields
 from aui_tui.model.terms import Term
@@ -397,6 +397,15 @@ def test_a_host_that_was_scanned_once_is_not_said_to_have_stayed(twice: str, wor
         figures = store.overview(Query())
         assert figures.compared == len(twice.split())
         assert next(overview(figures)).text == words
+
+
+@pytest.mark.parametrize(("known", "words"), [((50,), "–"), ((50, 50), "0"), ((50, 75), "+25"), ((), "–")])
+def test_one_week_is_no_trend(known: tuple[int, ...], words: str) -> None:
+    with reports([scanned("once.example", 2)]) as store:
+        weeks = {"claude": (-1,) * (12 - len(known)) + known}
+        parts = {part.name: part for part in overview(store.overview(Query()), Moves(weeks=weeks))}
+    item = next(item for item in parts["assistants"].items if item.label == "Claude")
+    assert item.cells[parts["assistants"].columns.index("In 12 weeks")] == words
 
 
 def test_changes_are_counted_from_the_last_scan_up_to_the_end_of_a_day() -> None:
