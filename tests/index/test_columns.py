@@ -262,7 +262,7 @@ def test_unused_columns_are_those_that_are_empty_in_every_row(many: list[ReportC
             patch.undo()
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12)
 @given(st.lists(near_cards(), max_size=10))
 def test_rows_carry_summary_and_competition_rank(many: list[ReportCard]) -> None:
     many = unique(many)

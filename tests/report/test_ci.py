@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from jsonschema import Draft4Validator
 from msgspec.structs import replace
 
@@ -73,7 +73,7 @@ def test_hostile_texts_stay_texts(text: str) -> None:
     runs(hostile(text))
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15)
 @given(cards())
 def test_any_card_follows_the_schemas(card: ReportCard) -> None:
     suites(card)
