@@ -124,7 +124,7 @@ async def test_host_without_a_card_says_so_and_offers_the_scan() -> None:
         await work_ended(pilot)
         await settle(pilot)
         assert service.scanned == [("new.example", False)]
-        assert "  52 F " in text_of(pilot)
+        assert "  65 D " in text_of(pilot)
         assert "no report card" not in text_of(pilot)
 
 

@@ -20,7 +20,7 @@ from aui_tui.model.query import Query
 from aui_tui.model.registry import registry
 from aui_tui.model.report import HostReport
 from aui_tui.model.surfaces import SURFACES
-from aui_tui.model.vocabulary import CHALLENGED, NO_GRADE, REFUSED
+from aui_tui.model.vocabulary import CHALLENGED, NO_GRADE, REFUSED, VERDICTS
 from aui_tui.report import sections
 from aui_tui.report.comparison import comparison
 from aui_tui.report.overview import overview
@@ -32,7 +32,7 @@ from aui_tui.tui.tables import table
 from aui_tui.tui.widgets.preview import preview
 from tests.scan.situations import bad_certificate, dead, dropped, half_open, silent, wall_for_all
 
-from .cards import NOW, VERDICT_CYCLE, make_card
+from .cards import NOW, make_card
 from .service import CardService
 
 OUT, BY = Column("out", "Gets in", 12), Column("by", "by", 12)
@@ -47,8 +47,7 @@ def shuffled(number: int) -> ReportCard:
     card, chance = make_card(number), random.Random(number)
     if card.unreachable:
         return card
-    words = [*VERDICT_CYCLE, "untested"]
-    matrix = {surface.slug: "untested" if surface.source == "none" else chance.choice(words) for surface in SURFACES}
+    matrix = {surface.slug: "untested" if surface.source == "none" else chance.choice(VERDICTS) for surface in SURFACES}
     return replace(card, matrix=matrix)
 
 

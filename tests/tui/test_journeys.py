@@ -91,14 +91,14 @@ async def test_enter_shows_what_the_chosen_site_of_a_comparison_did_and_o_opens_
     async with stage(CardService.of(60), (140, 40)) as pilot:
         await press(pilot, "home", "space", "end", "space", "equals_sign")
         said = {}
-        for side, key in (("cartbase41.example", ""), ("shophub0.example", "right"), ("cartbase41.example", "left")):
+        for side, key in (("codeyard14.example", ""), ("shophub0.example", "right"), ("codeyard14.example", "left")):
             await press(pilot, *filter(None, (key,)), "o")
             assert pilot.app.clipboard == f"https://{side}/"
             await press(pilot, "enter")
             assert isinstance(pilot.app.screen, ReadScreen)
             said[side] = " ".join(" ".join(pilot.app.screen.query_one(RowList).texts).split())
             await press(pilot, "escape")
-    assert "The site answers this name with a challenge page (403)." in said["cartbase41.example"]
+    assert "The site answers this name with a challenge page (403)." in said["codeyard14.example"]
     assert "The site serves the page to this name." in said["shophub0.example"]
 
 
