@@ -31,9 +31,21 @@ OTHERS: Final = (SEARCH, MENU, CONTACT, GENERIC, CART, *DISMISS)
 async def enabled(
     visit: Visit, nodes: Sequence[Node], is_free: Callable[[Outline], bool]
 ) -> tuple[Outline | None, str]:
-    """Make the first choices among the ``nodes`` of a page, which is open, while nothing can leave, until it is free.
+    """Return the page, which is open, once ``by_choices`` frees it.
 
-    Returns the page then; or None, with the tag of what a mouse alone points at or presses, where that frees it.
+    Or None, with the tag of what a mouse alone points at or presses, where that does.
+    """
+    shown = await by_choices(visit, nodes, is_free)
+    if shown is not None:
+        return shown, ""
+    await asyncio.sleep(ALONE)
+    return None, await by_pointing(visit, "disabled", is_free) or await by_two_presses(visit, "disabled", is_free)
+
+
+async def by_choices(visit: Visit, nodes: Sequence[Node], shows: Callable[[Outline], bool]) -> Outline | None:
+    """Make the first choices among the ``nodes`` of a page, which is open, while nothing can leave, until it ``shows``.
+
+    Returns the page then.
     """
     page = visit.page
     await page.fence.shut()
@@ -48,12 +60,11 @@ async def enabled(
             continue
         visit.step("chose", node)
         outline = await page.look()
-        if is_free(outline):
-            return outline, ""
+        if shows(outline):
+            return outline
         # what came up, as the days of a calendar, before the rest
         waiting = _choices(outline.nodes, known) + waiting
-    await asyncio.sleep(ALONE)
-    return None, await by_pointing(visit, "disabled", is_free) or await by_two_presses(visit, "disabled", is_free)
+    return None
 
 
 def _choices(nodes: Sequence[Node], known: set[tuple[object, ...]]) -> list[Node]:

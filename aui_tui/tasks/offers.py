@@ -11,18 +11,20 @@ from urllib.parse import urlsplit
 
 from aui_tui.model.tasks import BLOCKED, DONE, INCONCLUSIVE, TaskResult
 from aui_tui.tasks.cards import CONTROLS, SEVERAL, block_of, nameless_cards, price_in, text_of
-from aui_tui.tasks.enabling import OTHERS, enabled
+from aui_tui.tasks.enabling import OTHERS, SET, by_choices, enabled
 from aui_tui.tasks.fence import Held
 from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck, Untouched
-from aui_tui.tasks.pointing import SHORT, by_control, by_mouse_alone, by_pointing, presses
+from aui_tui.tasks.pointing import MAX_PRESSES, SHORT, by_control, by_mouse_alone, by_pointing, presses
 from aui_tui.tasks.reading import drawings, items
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import (
     ABOUT,
+    ASIDE,
     CART,
     CONTACT,
     DISMISS,
+    NEVER,
     OTHER_ICON,
     PRICE,
     PUZZLE,
@@ -134,9 +136,11 @@ async def offer(visit: Visit) -> TaskResult:
             unsaid = await _drawn_beside(visit, outline) if unsaid is None and ending is None else unsaid
             if len(folded) < FOLDED and await _folds(visit, outline):
                 folded.append(outline.url)
-        queue += [deeper for deeper in _priced(visit, outline)[:1] if deeper not in queue and outline is not visit.home]
+        if outline is not visit.home:
+            queue += [deeper for deeper in _priced(visit, outline)[:1] if deeper not in queue]
+            rest += [node.url for node in _ways(items(visit, outline)) if node.url not in rest]
     if all(ending.reason == UNSURE for ending in endings) and unsaid is None:
-        deeper = await _deeper(visit, folded, walked=not queue and not rest)
+        deeper = await _deeper(visit, folded, walked=not queue and not rest and _walked(visit))
         if deeper is not None and deeper.outcome != INCONCLUSIVE:
             return deeper
         endings += [deeper] if deeper is not None else []
@@ -145,6 +149,18 @@ async def offer(visit: Visit) -> TaskResult:
     if endings:
         return next((ending for ending in endings if ending.outcome != BLOCKED), endings[0])
     return _none(visit, failure)
+
+
+def _walked(visit: Visit) -> bool:
+    """Say whether every page of the site was opened that a link leads to; no offer is behind the foot or some names."""
+    links = (node for outline in visit.outlines.values() for node in outline.of("link") if visit.same_site(node.url))
+    inside = (node for node in links if node.name and "contentinfo" not in node.path and node.url.startswith("http"))
+    return all(visit.place(node.url) in visit.outlines or not opens(node.url) for node in _ways(inside))
+
+
+def _ways(links: Iterable[Node]) -> list[Node]:
+    """Return the links that may lead to an offer, by their names."""
+    return [node for node in links if not any(other.search(node.name) for other in (ABOUT, CART, CONTACT, NEVER))]
 
 
 async def _deeper(visit: Visit, pages: Sequence[str], *, walked: bool) -> TaskResult | None:
@@ -213,7 +229,9 @@ async def _folds(visit: Visit, outline: Outline) -> bool:
     main = set(outline.nodes if home else outline.main())
     if any(node.role in ("button", "tab", "generic") and node in main for node in presses(outline, SEARCH)):
         return True
-    if outline.of(*DIALOGS) or any(PRICE.search(node.text or node.name) for node in outline.dom_only):
+    if outline.of(*DIALOGS) or any(node.role in SET for node in outline.main()):
+        return True
+    if any(PRICE.search(node.text or node.name) for node in outline.dom_only):
         return True
     await visit.here(outline.url)
     hidden = await visit.page.query("hidden-controls") or ()
@@ -252,7 +270,8 @@ async def _unfolded(visit: Visit, url: str, *, walked: bool) -> TaskResult | Non
     led: dict[str, None] = {}
 
     def shows(shown: Outline) -> bool:
-        return _paired(shown.main())[1] is not None
+        offer = _offer(shown, opened=True)
+        return bool(offer.name and offer.price and offer.control)
 
     def leads(shown: Outline) -> bool:
         asked = [one.url for one in visit.page.fence.held if one.document and one.own and one.method == "GET"]
@@ -269,8 +288,12 @@ async def _unfolded(visit: Visit, url: str, *, walked: bool) -> TaskResult | Non
             return _by_way(behind, f"“{_label(closer)}”", url)
     opened = await by_control(visit, await visit.here(url), lambda shown: shows(shown) or (leads(shown) and False))
     if opened is not None:
-        return await _judge(visit, _offer(opened[1]))
+        return await _judge(visit, _offer(opened[1], opened=True))
     painted = await _painted(visit)
+    fields = [node for node in outline.main() if node.role in SET | {"textbox"}]
+    chosen = await by_choices(visit, (await visit.here(url)).main(), shows) if fields else None
+    if chosen is not None:
+        return await _judge(visit, _offer(chosen, opened=True))
     for behind in await _behind(visit, led):
         ending = await _judge(visit, behind)
         if ending is not None and ending.outcome == DONE:
@@ -282,10 +305,12 @@ async def _unfolded(visit: Visit, url: str, *, walked: bool) -> TaskResult | Non
     if price and TAKES.search(painted):
         facts = {"name": _name(outline, (), None), "price": price[0], "example": "; a canvas draws it, without a text"}
         return ended("offer-control", facts, url=url)
+    if len(presses(outline)) > MAX_PRESSES:
+        return None  # a control that was not pressed may show it
     for kind in ("offer", "row", "way") if walked else ("offer",):
         await visit.here(url)
         pointed = await by_pointing(visit, kind, lambda shown: shows(shown) or leads(shown))
-        here = _offer(await visit.page.look(whole=False)) if pointed else None
+        here = _offer(await visit.page.look(whole=False), opened=True) if pointed else None
         for behind in () if here is None else [here] if here.is_whole else await _behind(visit, led):
             if behind.is_whole:
                 return _by_way(behind, pointed, url)
@@ -331,8 +356,7 @@ def _further(visit: Visit) -> list[str]:
         first = next((number for number, sign in enumerate(signs) if sign), len(signs))
         return first, -at if heads else at
 
-    nodes = [node for node in items(visit, visit.home, main=False) if not CONTACT.search(node.name)]
-    nodes = [node for node in nodes if not ABOUT.search(node.name) and not CART.search(node.name)]
+    nodes = _ways(items(visit, visit.home, main=False))
     order = {node: at for at, node in enumerate(visit.home.nodes)}
     return [node.url for _, node in sorted(((order[node], node) for node in nodes), key=rank)]
 
@@ -353,8 +377,11 @@ def _priced(visit: Visit, outline: Outline) -> list[str]:
     return priced or [node.url for node in shop if node.group] or [node.url for node in shop]
 
 
-def _offer(outline: Outline) -> Offer:
+def _offer(outline: Outline, *, opened: bool = False) -> Offer:
+    """Return what a page offers; once something was ``opened``, in a dialog too."""
     main = outline.main()
+    inside = [node for node in outline.nodes if opened and DIALOGS & set(node.path)]
+    main = inside if _paired(inside)[1] is not None else main
     declared = _PRODUCT.search(outline.jsonld) is not None
     block, control, unknown = _paired(main)
     control = control or _adding(main, "button", *(("link",) if declared else ()))
@@ -410,7 +437,7 @@ def _fake(outline: Outline, main: Sequence[Node], *, declared: bool) -> Node | N
     said = _plain_labels(main)
     first = [node for node, label in said if TAKE.match(label) or TAKE_LAST.search(label)]
     cart = [node for node, label in said if TAKE.search(label) and CART.search(label)]
-    near = [node for node, label in said if gets(label, "") and block_of(main, main.index(node))]
+    near = [node for node, label in said if " " in label and gets(label, "") and block_of(main, main.index(node))]
     later = [node for node, label in said if declared and len(label.split()) <= MAX_LABEL_WORDS and TAKE.search(label)]
     labels = _plain_labels(_beside(outline, main))
     beside = [node for node, label in labels if TAKE.search(label) and (declared or CART.search(label))]
@@ -443,8 +470,10 @@ def _paired(main: Sequence[Node]) -> tuple[Sequence[Node], Node | None, Node | N
         block = block_of(main, at)
         if block and (TAKE.search(node.name) or (gets(node.name, _about(main, block, node)) and _prices(block))):
             return block, node, None
-        is_unknown = node.role == "button" and not node.disabled and not any(o.search(node.name) for o in OTHERS)
-        if block and is_unknown and not unknown[0] and not OTHER_ICON.search(node.name):
+        several = sum(other.role == node.role and other.name == node.name for other in main) >= SEVERAL
+        others = (*(other for other in OTHERS if not several or other is not CART), OTHER_ICON)
+        is_unknown = node.role == "button" and not node.disabled and not any(o.search(node.name) for o in others)
+        if block and is_unknown and not unknown[0]:
             unknown = block, None, node
     return unknown
 
@@ -597,15 +626,20 @@ async def _pressed(visit: Visit, node: Node) -> tuple[Sequence[Held], Outline]:
     return pressed.held, pressed.outline or await visit.page.look()
 
 
-def _tells(before: Outline, shown: Outline, held: Sequence[Held]) -> bool:
-    """Say whether a page tells that something was taken, or asks its site to take it."""
+def _tells(before: Outline, shown: Outline, held: Sequence[Held], *, by_name: bool = False) -> bool:
+    """Say whether a page tells that something was taken, or asks its site to take it.
+
+    ``by_name``: what it tells must name a heading of the page, or a cart.
+    """
     paths = [(one, urlsplit(one.url).path) for one in held if one.own and (one.sends or one.document)]
     orders = (acts(one.url) or CART.search(path) or (one.document and one.method != "GET") for one, path in paths)
     asks = any(orders) and not any(OTHER_ICON.search(path) for _, path in paths)
     had, carts = {node.text for node in before.nodes}, _carts(before)
     counts = any(map(str.isdigit, "".join(said for said in _carts(shown) if said not in carts)))
-    fresh = (node.text for node in shown.nodes if node.text not in had and len(node.text) <= LINE)
-    return asks or counts or any(TAKEN.search(text) and not OTHER_ICON.search(text) for text in fresh)
+    fresh = [node.text for node in shown.nodes if node.text not in had and len(node.text) <= LINE]
+    own = words(" ".join(before.headings()))
+    fresh = [text for text in fresh if not by_name or words(text) & own or CART.search(text)]
+    return asks or counts or any(TAKEN.search(text) and not ASIDE.search(text) for text in fresh)
 
 
 async def _by_mouse(visit: Visit, outline: Outline) -> str:
@@ -617,7 +651,7 @@ async def _by_mouse(visit: Visit, outline: Outline) -> str:
     def takes(shown: Outline) -> bool:
         nonlocal judged
         fresh, judged = held[judged:], len(held)
-        return _tells(before, shown, fresh)
+        return _tells(before, shown, fresh, by_name=True)
 
     pressed = await by_pointing(visit, "priced", takes, PRICE.pattern)
     await visit.here(outline.url)

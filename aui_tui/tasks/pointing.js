@@ -1,11 +1,12 @@
 // Questions about what only a mouse finds: what reacts, what may be pointed at, and where. See `questions.js`.
 
-//: moved  Whether something in the main region, or what stands for it, reacts to a mouse and is no control; of the whole
-// page with `all`. What lies around it may listen for it.
+//: moved  Whether something in the main region, or what stands for it, reacts to a mouse and is no control, or asks for a
+// date; of the whole page with `all`. What lies around it may listen for it.
 (getEventListeners, all) => {
   const reacts = REACTS, hovers = HOVERS, operated = OPERATED, deep = DEEP, drawn = (HOVERED)().join() || ":not(*)";
   const main = (!all && document.querySelector("main,[role=main]")) || document.body;
   const own = element => getEventListeners(element);
+  if (main.querySelector("input[type^=date],input[type=time],input[type=week],input[type=month]")) return true;
   for (let around = main; around; around = around.parentNode) {
     if (Object.keys(own(around)).some(kind => /^(click|mouse|pointer|touch|wheel)/.test(kind))) return true;
   }
@@ -176,9 +177,10 @@ everywhere => {
     const first = every.filter(element => main.contains(element) && wheels(element) && !scrolls(element));
     return [...new Set([...first, ...shapes(main), ...openers(), ...alike()])].filter(few(3));
   };
-  // of things alike, as days or seats
+  // of things alike, as days or seats, and of short texts in what listens
   const alike = () => every.filter(element => main.contains(element) && text(element).length < 40 && !element.querySelector(control) && !element.closest("nav,p,h1,h2,h3") &&
-      [element.previousElementSibling, element.nextElementSibling].some(one => one && one.tagName === element.tagName && one.className === element.className));
+      ([element.previousElementSibling, element.nextElementSibling].some(one => one && one.tagName === element.tagName && one.className === element.className) ||
+      (!element.children.length && text(element) && element.parentElement !== main && reacts(getEventListeners, element.parentElement))));
   // what may enable a control: what holds it, what reacts, and things alike
   const enablers = () => [...new Set([...shapes(main), ...openers(), ...alike()])].filter(few(2));
   const kinds = {

@@ -38,7 +38,7 @@ ENTER: Final = _names("enter")
 TAKES: Final = _names("add", "trial", "enter")
 """What takes an offer in one way or another."""
 _CHOOSE: Final = _names("choose")
-_ASIDE: Final = _names("aside")
+ASIDE: Final = _names("aside")
 TAKEN: Final = _names("taken")
 TAKE_LAST: Final = re.compile("(?:" + "|".join(_table()["take_last"]) + ")$", re.IGNORECASE)
 CART: Final = _names("cart")
@@ -141,7 +141,7 @@ def gets(name: str, about: str) -> bool:
 
     A verb of getting says it, or one of choosing with no other thing beside it: “Choose Basic”, not “Choose a size”.
     """
-    if _ASIDE.search(name):
+    if ASIDE.search(name):
         return False
     rest = _CHOOSE.sub(" ", name)
     chosen = rest != name and not any(map(str.isdigit, rest)) and words(rest) <= words(about) | _ITSELF

@@ -101,6 +101,8 @@ GETS = """
     Vuokraa pyörä; Půjčit loď; Bérlés; Închiriază; Kirala; Арендовать; Записаться; 申し込む; 报名; 신청하기
 """
 GETS_OTHERS = """
+    Add to wishlist; Add to my favourites; Add to calendar; Add a review; Merkzettel; In den Kalender
+    Ajouter aux favoris
     Choose a size; Escolher 10 de junho; Details; Share; Get directions; Hire charges; Newsletter abonnieren
     Select language; Apply filters; Apply coupon; Request information; Subscribe to our newsletter; Show prices
     Zur Karte; 10:30; Join the conversation
