@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from aui_tui.model import agents, fates, labels
 from aui_tui.model.labels import ago
+from aui_tui.model.points import unknown
 from aui_tui.model.report import HostReport
 from aui_tui.model.signs import sign
 from aui_tui.model.surfaces import SURFACES
@@ -15,6 +16,7 @@ from aui_tui.report.sections import Item, Section
 from aui_tui.text import count, joined
 
 TO_DO: Final = "to do"
+UNSEEN: Final = "not measured"
 NOTHING: Final = "–"
 """What stands for a fact that a card does not have."""
 
@@ -38,10 +40,19 @@ def comparison(reports: Sequence[HostReport], *, now: float) -> tuple[Section, S
     Key: the name of the line. A line has a cell for each report. ``now`` (epoch seconds): ages are told from it.
     """
     facts_of = [dict(_facts(report, now)) for report in reports]
-    fixes = {fix.title for report in reports for fix in report.card.recommendations}
+    fixes = {fix.title: fix.k for report in reports for fix in report.card.recommendations}
     names = dict.fromkeys(name for facts in facts_of for name in facts)
-    missing = {name: Fact(f"{sign('good').sign} nothing to do", "good") for name in fixes}
-    rows = {name: [facts.get(name) or missing.get(name, Fact(NOTHING)) for facts in facts_of] for name in names}
+    lost = [unknown(report.card) for report in reports]
+
+    def missing(name: str, unseen: Container[str]) -> Fact:
+        if name not in fixes:
+            return Fact(NOTHING)
+        return Fact(UNSEEN) if fixes[name] in unseen else Fact(f"{sign('good').sign} nothing to do", "good")
+
+    rows = {
+        name: [facts.get(name) or missing(name, unseen) for facts, unseen in zip(facts_of, lost, strict=True)]
+        for name in names
+    }
     differing = {name for name, row in rows.items() if len({fact.text for fact in row}) > 1}
     columns = ("Fact", *(report.card.host for report in reports))
     items = {name: _line(name, row, "disagree" if name in differing else "agree") for name, row in rows.items()}
@@ -79,7 +90,7 @@ def sentence(reports: Sequence[HostReport]) -> str:
     """Return in one sentence who is turned away by all of the sites, and by which of them alone."""
     out = {report.card.host: _turned_away(report) for report in reports if not report.card.unreachable}
     if not out:
-        return "None of them could be reached."
+        return "None of them gave a usable answer."
     first, *further = out.values()
     every = [name for name in first if further and all(name in names_there for names_there in further)]
     all_of = "Both" if len(out) == 2 else "All"

@@ -268,6 +268,15 @@ def test_a_comparison_says_that_robots_txt_turns_away_where_nothing_else_does() 
     assert sentence(mixed) == "Both turn Claude away."
 
 
+def test_a_comparison_calls_nothing_done_that_nobody_measured() -> None:
+    makes = (situations.plain, situations.limited, situations.dead, situations.open_rich)
+    cards = [replace(grade_card(make()), host=make.__name__) for make in makes]
+    parts = comparison([HostReport(card=card) for card in cards], now=NOW.timestamp())
+    cells = {item.label: item.cells[1:] for part in parts for item in part.items}
+    assert cells["Add an /llms.txt file"] == ("to do", "not measured", "not measured", "✓ nothing to do")
+    assert sentence([HostReport(card=cards[2])]) == "None of them gave a usable answer."
+
+
 def test_a_refusal_without_a_robots_txt_is_told_without_one() -> None:
     seen = situations.site(
         agents=lambda slot: situations.probe(slot, 403), robots=RobotsFacts(kind="none"), robots_status=404
