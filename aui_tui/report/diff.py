@@ -93,7 +93,7 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
     """The difference of two cards, with the scores and grades that can be compared.
 
     ``changes`` are in the order of the record. ``new`` and ``resolved`` are the findings (critical, warn) that only
-    the later or only the earlier card has. ``note`` is one sentence on what limits the comparison, or empty.
+    the later or only the earlier card has. ``note`` says in sentences what limits the comparison, or is empty.
     """
 
     before: ReportCard
@@ -175,14 +175,25 @@ def diff(before: ReportCard, after: ReportCard) -> Diff:
         note = f"The cards are graded under different methods ({methods}): scores do not compare."
     else:
         _credit(changes, before, after)
+        note = note or _partly(before, after)
         if before.host != after.host:
-            note = f"The cards are of different hosts: {before.host} and {after.host}."
+            note = (
+                f"The cards are of different hosts: {before.host} and {after.host}. {_partly(before, after)}".rstrip()
+            )
     new, resolved = _findings_only_in(after, before), _findings_only_in(before, after)
     was, score = points.comparable(before, after)
     if (was, score) != (before.score, after.score):
         before = replace(before, score=was, grade=grade_of(was))
         after = replace(after, score=score, grade=grade_of(score))
     return Diff(before=before, after=after, changes=tuple(changes), new=new, resolved=resolved, note=note)
+
+
+def _partly(before: ReportCard, after: ReportCard) -> str:
+    """Return one sentence where one scan could measure fewer points; empty where both measured as many, or nothing."""
+    measured = [points.totals(card)[1] for card in (before, after)]
+    if before.unreachable or after.unreachable or measured[0] == measured[1] or points.uneven(before, after):
+        return ""
+    return f"The scores rest on {measured[0]} and on {measured[1]} measured points."
 
 
 def of_last_scans(report: HostReport) -> tuple[Diff, str]:
@@ -276,10 +287,11 @@ def _word(value: object) -> str:
 def _findings_only_in(card: ReportCard, other_card: ReportCard) -> tuple[Evidence, ...]:
     """Return the findings of ``card`` that the scan of ``other_card`` would have found, and did not."""
     unknown = points.unknown(other_card) - (points.unknown(card) & {""})
-    left = Counter(_identity(finding, other_card.host) for finding in other_card.findings)
+    known = card.ledger is not UNSET and other_card.ledger is not UNSET
+    left = Counter(_identity(finding, other_card.host, known) for finding in other_card.findings)
     only_here = []
     for finding in card.findings:
-        identity = _identity(finding, card.host)
+        identity = _identity(finding, card.host, known)
         if left[identity]:
             left[identity] -= 1
         elif level(finding) in FINDINGS and finding.fix not in unknown:
@@ -290,14 +302,15 @@ def _findings_only_in(card: ReportCard, other_card: ReportCard) -> tuple[Evidenc
 _LINES: Final = re.compile(r"\blines? \d+(?:(?:, | and )\d+)*")
 
 
-def _identity(finding: Finding, host: str) -> tuple[str, frozenset[tuple[str, str]]]:
+def _identity(finding: Finding, host: str, known: bool) -> tuple[str, frozenset[tuple[str, str]]]:
     """Return what makes a finding the same in two scans: its facts, on whichever host and line they were found.
 
-    A foreign finding has only its text.
+    A foreign finding has only its text, by which both are told apart then; ``known``: both cards have facts.
     """
-    facts = finding.facts if finding.id else {"text": finding.text}
+    by_facts = known and finding.id
+    facts = finding.facts if by_facts else {"text": finding.text}
     places = ((name, _LINES.sub("line", fact.replace(host, ""))) for name, fact in facts.items())
-    return finding.id or finding.severity, frozenset(places)
+    return finding.id if by_facts else finding.severity, frozenset(places)
 
 
 def _credit(changes: list[Change], before: ReportCard, after: ReportCard) -> None:

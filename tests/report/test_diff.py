@@ -16,7 +16,7 @@ from aui_tui.model import labels
 from aui_tui.model.card import AgentAccess, Evidence
 from aui_tui.model.observations import FileFacts
 from aui_tui.report.diff import FORMATS, Diff, diff, write
-from tests.cards import RICH_OPEN, WALLED, WALLED_SITE
+from tests.cards import RICH_OPEN, WALLED, WALLED_SITE, published
 from tests.report.hostile import PAYLOADS, hostile
 from tests.scan import situations
 
@@ -193,6 +193,21 @@ def test_what_was_not_measured_is_neither_better_nor_worse() -> None:
         field for field in fields if field.startswith(("ua_policy", "crawler", "agents_", "wildcard", "content_"))
     ]
     assert not [item for item in found.resolved if "disallows" in item.text or "Content-Signal" in item.text]
+
+
+def test_a_card_that_has_only_its_texts_has_the_same_findings() -> None:
+    card = grade_card(situations.wall_for_agents())
+    for pair in ((card, published(card)), (published(card), card)):
+        found = diff(*pair)
+        assert (found.new, found.resolved) == ((), ())
+
+
+@pytest.mark.parametrize("form", ["text", *FORMATS])
+def test_scores_of_scans_that_measured_unlike_parts_are_told_as_such(form: str) -> None:
+    whole, part = grade_card(situations.plain()), grade_card(situations.limited())
+    assert "rest on 50 and on " in text(form, diff(whole, part))
+    assert "rest on" not in text(form, diff(whole, grade_card(situations.open_rich())))
+    assert "rest on" not in text(form, diff(whole, grade_card(situations.down())))
 
 
 def test_a_change_of_the_record_that_cards_do_not_show_is_none() -> None:
