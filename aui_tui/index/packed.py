@@ -81,6 +81,7 @@ def columns_of(card: ReportCard, observations: Observations | None = None) -> di
     return columns | {
         "method": card.method,
         "host": observations.host if observations is not None else card.host,
+        "tasks": int(bool(card.task_runs) or has_tasks(card)),
         "edge": card.edge,
         "server": server(() if observations is None else observations.browser.headers),
         "has": joined(word for word, holds in held.items() if holds),
@@ -148,7 +149,7 @@ def verdicts_of(matrix: dict[str, str]) -> list[str]:
 
 
 def has_tasks(summary: SiteSummary | ReportCard) -> bool:
-    """Say whether tasks were run on the site: the pillar that they fill has points."""
+    """Say whether tasks were run and count for the score: the pillar that they fill has points."""
     return any(summary.pillars.get(method.task_pillar.key) is not None for method in METHODS.values())
 
 

@@ -13,6 +13,7 @@ from aui_tui.index.store import Store
 from aui_tui.model.observations import BROWSER, Observations, PageFacts, RobotsFacts
 from aui_tui.model.query import Query
 from aui_tui.model.query_line import fields
+from aui_tui.model.tasks import TaskReport, TaskResult
 from tests.scan import situations
 from tests.scan.situations import CLOUDFLARE, graded, probe, rules, site
 
@@ -49,6 +50,12 @@ def robots_cut() -> Observations:
     return site(robots=rules({"Claude-User": ("blocked", 2, "Disallow: /")}, crawlers=["CCBot"], cut=True))
 
 
+def few_tasks() -> Observations:
+    """Tasks were run, and too few of them had a clear result to count."""
+    results = [TaskResult(task=task, outcome="inconclusive", note="As it was.") for task in ("follow", "search")]
+    return replace(situations.plain(), tasks=TaskReport(ran_at=DAY, origin=situations.ORIGIN, results=tuple(results)))
+
+
 def page_broken() -> Observations:
     """A homepage that could not be analysed; the counts are all zero."""
     return site(page=PageFacts(problem="it is empty"))
@@ -69,11 +76,12 @@ HOSTS: Final[dict[str, Callable[[], Observations]]] = {
     "robots-broken": robots_broken,
     "robots-cut": robots_cut,
     "page-broken": page_broken,
+    "few-tasks": few_tasks,
 }
-ROBOTS_READ: Final = "open page-broken read wall"
+ROBOTS_READ: Final = "few-tasks open page-broken read wall"
 """Those whose robots.txt was read to its end, or answered that there is none."""
 SCORED: Final = (
-    "open page-broken read robots-broken robots-cut robots-down robots-limited robots-refused robots-walled "
+    "few-tasks open page-broken read robots-broken robots-cut robots-down robots-limited robots-refused robots-walled "
     "summary thin wall"
 )
 EVERY: Final = f"closed dead down {SCORED}"
@@ -94,7 +102,7 @@ LINES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     ),
     "open": (("open:any=out", ""), ("open:any=in", "")),
     "host": (("host:rob", "robots-broken robots-cut robots-down robots-limited robots-refused robots-walled"),),
-    "edge": (("edge:nginx", "read thin"), ("edge:cloudflare", "wall")),
+    "edge": (("edge:nginx", "few-tasks read thin"), ("edge:cloudflare", "wall")),
     "server": (("server:nginx", ""),),
     "score": (("score:>=0", SCORED), ("score:0", "")),
     "grade": (("grade:a..f", SCORED.replace(" thin", "")),),
@@ -108,12 +116,15 @@ LINES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     ),
     "signal": (("signal:no", ROBOTS_READ.replace("open ", "")), ("signal:yes", "open")),
     "fix": (
-        ("fix:signal", "page-broken read robots-down wall"),
+        ("fix:signal", "few-tasks page-broken read robots-down wall"),
         ("fix:robots", "robots-cut robots-down"),
-        ("fix:jsonld", "read robots-broken robots-cut robots-down robots-refused robots-walled"),
-        ("fix:llms", "page-broken read robots-broken robots-cut robots-down robots-refused robots-walled wall"),
+        ("fix:jsonld", "few-tasks read robots-broken robots-cut robots-down robots-refused robots-walled"),
+        (
+            "fix:llms",
+            "few-tasks page-broken read robots-broken robots-cut robots-down robots-refused robots-walled wall",
+        ),
     ),
-    "tasks": (("tasks:no", EVERY), ("tasks:yes", "")),
+    "tasks": (("tasks:no", EVERY.replace("few-tasks ", "")), ("tasks:yes", "few-tasks")),
     "method": (("method:v0.2", EVERY),),
     "contradiction": (("contradiction", "robots-cut wall"),),
 }
