@@ -35,7 +35,8 @@ def lead(reads: Reads, page: PageFacts | None = None) -> str:
     """Return the figures of a page in a few sentences; ``page``: the homepage as a browser got it."""
     if reads.problem:
         return f"The page could not be read: {reads.problem}."
-    of = f"{reads.html:,} bytes of HTML give {count(reads.words, 'word')}, about {count(reads.tokens, 'token')}"
+    words = f"{count(reads.words, 'word')} with its title"
+    of = f"{reads.html:,} bytes of HTML give {words}, about {count(reads.tokens, 'token')}"
     ratio = f" ({reads.html / reads.tokens:,.1f} bytes of HTML for each token of text)" if reads.tokens else ""
     whose_page = f"as {client_label(reads.client)} got it" if reads.client else "from a file"
     return f"The page {whose_page}: {of}{ratio}.{_share_phrase(reads, page)} {NOT_TESTED}"
