@@ -14,7 +14,7 @@ from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.lettering import lettering
 from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.page import Closed, Stuck, Untouched
-from aui_tui.tasks.pointing import SHORT, by_control, by_mouse_alone, by_pointing, lack
+from aui_tui.tasks.pointing import SHORT, by_control, by_mouse_alone, by_pointing, lack, trial_that
 from aui_tui.tasks.reading import covered, drawings
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import (
@@ -84,7 +84,7 @@ async def contact(visit: Visit) -> TaskResult:
     return (
         await _by_button(visit)
         or await _by_nameless_link(visit)
-        or await _on_request(visit, await visit.here(visit.url))
+        or await _on_request(visit, await visit.shown(visit.url))
         or await _behind_pointing(visit)
         or await _by_route(visit)
         or await _no_contact(visit)
@@ -125,11 +125,11 @@ async def _nothing_there(visit: Visit, reached: Node) -> TaskResult:
     nameless = [node for node in outline.of("textbox") if not node.name]
     if len(outline.of("textbox")) >= 2 and nameless:
         return await visit.blame("contact-nameless", nameless[0], url=reached.url)
-    unfolded = await by_control(visit, await visit.here(reached.url), _shows_contact)
+    unfolded = await by_control(visit, reached.url, _shows_contact)
     way = await _way(visit, unfolded[1], by_name=True) if unfolded is not None else ""
     if way:
         return ended("contact-done", {"way": way}, url=reached.url)
-    outline = await visit.here(reached.url)
+    outline = await visit.shown(reached.url)
     return await _on_request(visit, outline, reached) or ended("contact-unsure", node=reached, url=reached.url)
 
 
@@ -158,8 +158,8 @@ async def _on_request(visit: Visit, outline: Outline, reached: Node | None = Non
         found = _contact_in(shown) is not None or (_has_form(shown) and not _has_form(outline))
         return found or (reached is None and any(name not in named for name in links))
 
-    ending = await _by_mouse(visit, await visit.here(url), shows, (CONTACT,) if reached is None else (REVEAL, CONTACT))
-    other = await by_control(visit, await visit.here(url), shows) if ending is not None else None
+    ending = await _by_mouse(visit, await visit.shown(url), shows, (CONTACT,) if reached is None else (REVEAL, CONTACT))
+    other = await by_control(visit, url, shows) if ending is not None else None
     if other is None:
         return ending
     way = await _way(visit, other[1], by_name=True)
@@ -174,7 +174,7 @@ async def _by_mouse(
     if text is not None:
         reason = "contact-no-button" if REVEAL in says else "contact-no-link"
         return ended(reason, {"name": (text.text or text.name).strip()}, node=text, url=outline.url)
-    await visit.here(outline.url)
+    await visit.shown(outline.url)
     pointed = await by_pointing(visit, "text", shows, SAYS_CONTACT)
     facts = {"example": pointed, "lack": lack(pointed)}
     return ended("contact-pointing", facts, url=outline.url, snippet=pointed) if pointed else None
@@ -196,7 +196,7 @@ def _contact_in(outline: Outline) -> Node | None:
 
 async def _by_nameless_link(visit: Visit) -> TaskResult | None:
     """Return the ending where a link without a name is or leads to a contact; None where there is none."""
-    home = await visit.here(visit.url)
+    home = await visit.shown(visit.url)
     named = {visit.place(node.url) for node in home.of("link") if node.name}
     nameless = [node for node in home.of("link") if not node.name and visit.place(node.url) not in named]
     shown = [node for node in nameless if await visit.page.ask(node, "unheard")]
@@ -235,7 +235,7 @@ async def _backwards(visit: Visit, outline: Outline, value: str) -> bool:
     """Say whether a style sheet turns an address round that is one in both directions: then the eye reads another."""
     if not EMAIL.fullmatch(value[::-1]):
         return False
-    await visit.here(outline.url)
+    await visit.shown(outline.url)
     return any(value in str(text) for text in await visit.page.query("turned") or ())
 
 
@@ -299,8 +299,7 @@ async def _in_menu(visit: Visit) -> list[Node]:
 
 async def _hidden_names(visit: Visit) -> list[str]:
     """Return the names about contact of links and buttons that the homepage holds without showing them."""
-    await visit.here(visit.url)
-    return [str(name) for name in await visit.page.query("hidden-controls") or () if CONTACT.search(name)]
+    return [name for name in (await visit.facts(visit.url)).hidden if CONTACT.search(name)]
 
 
 def _named(outline: Outline) -> bool:
@@ -311,7 +310,7 @@ async def _unfolded(visit: Visit) -> list[Node]:
     """Return the links about contact that a control of the homepage shows, where one stands there hidden."""
     if not await _hidden_names(visit):
         return []
-    opened = await by_control(visit, await visit.here(visit.url), _named)
+    opened = await by_control(visit, visit.url, _named)
     return contact_links(visit, opened[1]) if opened is not None else []
 
 
@@ -319,6 +318,7 @@ async def _behind_pointing(visit: Visit) -> TaskResult | None:
     """Return the ending where a link about contact shows up under a mouse alone."""
     if not await _hidden_names(visit):
         return None
+    await visit.shown(visit.url)
     pointed = await by_pointing(visit, "control", _named)
     facts = {"example": pointed, "lack": lack(pointed)}
     return ended("contact-pointing", facts, snippet=pointed) if pointed else None
@@ -328,16 +328,15 @@ async def _by_route(visit: Visit) -> TaskResult | None:
     """Return the ending where a text about contact that is no link leads to one when it is pressed."""
     if any(CONTACT.search(node.name) for node in visit.home.dom_only):
         return None  # it is a link that the tree leaves out, which is told of the page
-    await visit.here(visit.url)
-    begun = len(visit.page.fence.held)
-    pointed = await by_pointing(visit, "said", lambda _: False, CONTACT.pattern, leads=True)
-    led = [held.url for held in visit.page.fence.held[begun:] if held.document and held.method == "GET"]
-    if not pointed or not led or not visit.same_site(led[-1]) or visit.at_home(led[-1]) or acts(led[-1]):
+    await visit.shown(visit.url)
+    trial = await trial_that(visit, "said", lambda trial: trial.asks(visit.leads_on), CONTACT.pattern, alone=False)
+    led = [held.url for held in trial.held if held.document and held.method == "GET"] if trial is not None else []
+    if trial is None or not led or not visit.same_site(led[-1]) or visit.at_home(led[-1]) or acts(led[-1]):
         return None
     outline = await visit.served(led[-1])
     way = await _way(visit, outline, by_name=True)
-    said = re.sub("<[^>]*>", "", pointed)
-    return ended("contact-no-link", {"name": said}, snippet=pointed) if way else None
+    said = re.sub("<[^>]*>", "", trial.tag)
+    return ended("contact-no-link", {"name": said}, snippet=trial.tag) if way else None
 
 
 async def _no_contact(visit: Visit) -> TaskResult:
@@ -345,14 +344,22 @@ async def _no_contact(visit: Visit) -> TaskResult:
     name = next(iter(await _hidden_names(visit)), "")
     if name:
         return ended("contact-hidden", {"name": clean(name, SHORT)})
-    shown = await by_control(visit, await visit.here(visit.url), _shows_contact)
+    shown = await by_control(visit, visit.url, _shows_contact)
     way = await _way(visit, shown[1], by_name=True) if shown is not None else ""
     if way:
         return ended("contact-done", {"way": way})
-    await visit.here(visit.url)
-    if await visit.page.grows():
+    if await _goes_on(visit):
         return ended("unwalked", {"obstacle": "the homepage goes on as it is scrolled, and its end was not reached"})
     return ended("contact-absent")
+
+
+async def _goes_on(visit: Visit) -> bool:
+    """Say whether the homepage goes on as it is scrolled."""
+    await visit.shown(visit.url)
+    if await visit.page.query("fits"):
+        return False
+    await visit.here(visit.url)
+    return await visit.page.grows()
 
 
 def contact_links(visit: Visit, home: Outline) -> list[Node]:

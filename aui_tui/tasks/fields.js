@@ -75,6 +75,9 @@ async () => {
   return fake ? fake.cloneNode(false).outerHTML.slice(0, 200) : "";
 }
 
+//: takes-file  Whether something on the page takes a file; what is in frames of other sites is not known.
+() => { const deep = DEEP; return deep("input[type=file]").length > 0; }
+
 //: control  What an element says of itself as a control of a form. `key` numbers its form, -1 without one.
 element => {
   const deep = DEEP, reached = (() => { try { return element.ownerDocument.defaultView.top.document; } catch { return null; } })();

@@ -9,29 +9,28 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 
 from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
 from aui_tui.tasks.contact import contact_links
-from aui_tui.tasks.elements import Control, fill
+from aui_tui.tasks.elements import fill
 from aui_tui.tasks.enabling import enabled
-from aui_tui.tasks.outline import ENTRIES, FIELDS, Node, Outline
-from aui_tui.tasks.page import LOOK, Closed, Page, Stuck
+from aui_tui.tasks.forms import LOOSE, MOST, Form, entries, forms_of, has_entry, is_entry, size
+from aui_tui.tasks.outline import ENTRIES, Node, Outline
+from aui_tui.tasks.page import LOOK, Closed, Stuck
 from aui_tui.tasks.pointing import SHORT, by_control, by_pointing
 from aui_tui.tasks.reading import FILE, covered
 from aui_tui.tasks.sending import sent_by_mouse, written_by_mouse
 from aui_tui.tasks.visit import Visit, ended
-from aui_tui.tasks.vocabulary import ADD, INVITE, MAIL, NEVER, NEXT, PUZZLE, SEARCH, TRAP, opens
+from aui_tui.tasks.vocabulary import INVITE, NEVER, NEXT, PUZZLE, SEARCH, opens
 from aui_tui.text import count
 
 if TYPE_CHECKING:
     from playwright.async_api import FileChooser
 
-LOOSE: Final = 2
-"""Text fields outside every form that make one together."""
 PAGES: Final = 4
 CONTACTS: Final = 2
 INVITING: Final = 4
@@ -42,23 +41,6 @@ LATE: Final = 8.0
 """Seconds for the fields of a form that was there before."""
 MENU: Final = 4
 """Place of links of a menu among what may lead to a form: its last ones come first."""
-MOST: Final = 40
-"""Controls of one form that are tried."""
-
-
-class Form(NamedTuple):
-    """A form: its page, its number among the page's forms, and its visible controls."""
-
-    url: str
-    key: int
-    controls: list[Control]
-
-    @property
-    def is_newsletter(self) -> bool:
-        """It asks for an e-mail address alone, as at the foot of every page: the site may have another form."""
-        entries = [control for control in self.controls if control.node.role in ENTRIES]
-        mail = (one for one in entries if one.about["type"] == "email" or MAIL.search(one.node.name))
-        return len(entries) == 1 and next(mail, None) is not None
 
 
 async def form(visit: Visit) -> TaskResult:
@@ -66,11 +48,9 @@ async def form(visit: Visit) -> TaskResult:
 
     Raises Closed, Stuck.
     """
-    entries = [url for url, outline in visit.outlines.items() if _has_entry(outline)][:PAGES]
-    if visit.page.fence.pressed:
-        await visit.page.leave(fresh=True)
-    best = await _largest(visit, entries)
+    seen = [url for url, outline in visit.outlines.items() if has_entry(outline)][:PAGES]
     search = _Search(visit)
+    best = await search.largest(seen)
     if best is None or best.is_newsletter:
         best = (
             await search.behind(contact_links(visit, visit.home), CONTACTS)
@@ -78,27 +58,25 @@ async def form(visit: Visit) -> TaskResult:
             or await search.behind(_deeper(visit), DEEPER)
             or best
         )
-    if (
-        best is None
-        and entries
-        and not any(_has_entry(visit.outlines[url]) for url in entries if url in visit.outlines)
-    ):
-        return ended("failed", {"why": "the fields of its form did not come again"})
     if best is None or best.is_newsletter:
-        ending = search.ending or (await _on_request(visit, visit.url) if best is None else None)
+        ending = search.ending or (await search.on_request(visit.url) if best is None else None)
         if ending is None and search.invited:
-            ending = await _on_request(visit, search.invited)
+            ending = await search.on_request(search.invited)
         if ending is not None and (best is None or ending.outcome in (BLOCKED, DONE)):
             return ending
     if best is None:
         if search.failure is not None:
             raise search.failure
         closed = next((outline for outline in visit.outlines.values() if len(_disabled(outline)) >= LOOSE), None)
-        return await _closed(visit, closed) if closed is not None else ended("form-absent")
-    if visit.page.outline.url == best.url and not visit.page.touched:
-        return await _judge(visit, visit.page.outline, best)
-    outline = await visit.here(best.url)
-    fresh = next((candidate for candidate in await _forms(visit.page, outline) if candidate.key == best.key), best)
+        if closed is None:
+            return ended("form-absent")
+        await search.freshen()
+        return await _closed(visit, closed)
+    await search.freshen()
+    outline = await _drawn(visit, best.url)
+    fresh = next((candidate for candidate in await forms_of(visit.page, outline) if candidate.key == best.key), best)
+    if not has_entry(outline):
+        return ended("failed", {"why": "the fields of its form did not come again"})
     return await _judge(visit, outline, fresh)
 
 
@@ -164,11 +142,34 @@ class _Search:
         self.ending: TaskResult | None = None
         self.invited = ""
         self.failure: Stuck | None = None
+        fence = visit.page.fence
+        self._pressed = fence.context if fence.pressed else None
+
+    async def freshen(self) -> bool:
+        """Leave the context that something was pressed in before; say whether it was that one."""
+        is_pressed = self._pressed is not None and self.visit.page.fence.context is self._pressed
+        if is_pressed:
+            await self.visit.page.leave(fresh=True)
+        return is_pressed
+
+    async def largest(self, urls: Sequence[str]) -> Form | None:
+        """Return the largest form of the pages at ``urls``, which had a field to type in when they were opened."""
+        visit = self.visit
+        found: list[Form] = []
+        for url in urls:
+            forms = visit.noted[url].forms if url in visit.noted else None
+            if forms is None:
+                await self.freshen()
+                with suppress(Closed, Stuck):
+                    forms = await forms_of(visit.page, await _drawn(visit, url))
+            found += forms or ()
+        return max(found, key=size, default=None)
 
     async def behind(self, links: Sequence[Node], most: int) -> Form | None:
         """Open up to ``most`` pages behind ``links`` that were not seen, until one has a form; return it."""
         visit = self.visit
         for node in [node for node in links if visit.place(node.url) not in visit.outlines][:most]:
+            await self.freshen()
             try:
                 outline = await visit.served(node.url)
             except Closed:
@@ -176,19 +177,46 @@ class _Search:
             except Stuck as error:
                 self.failure = error
                 continue
-            form = await _largest(visit, [node.url]) if _has_entry(outline) else None
+            form = await self.largest([visit.place(node.url)]) if has_entry(outline) else None
             if form is not None and not form.is_newsletter:
                 return form
             await self._missing(node, outline)
         return None
 
+    async def on_request(self, url: str) -> TaskResult | None:
+        """Return the ending where a page shows a form once something is pressed or pointed at; None: it does not."""
+        visit = self.visit
+        before = await visit.shown(url)
+        ending = await _not_fields(visit, before)
+        if ending is not None:
+            return ending
+        before = await visit.shown(url)  # what was typed there goes
+        had = entries(before)
+
+        def shows(shown: Outline) -> bool:
+            return bool(entries(shown) - had)
+
+        opened = await by_control(visit, url, shows, SEARCH)
+        if opened is not None and await self.freshen():
+            opened = await by_control(visit, url, shows, SEARCH)
+        if opened is not None:
+            outline = opened[1]
+            forms = await forms_of(visit.page, outline)
+            if forms:
+                return await _judge(visit, outline, max(forms, key=size))
+            return await visit.kept_out(outline, lambda apart: next(filter(is_entry, apart.nodes), None))
+        await visit.shown(url)
+        pointed = await by_pointing(visit, "field", shows)
+        shown = await forms_of(visit.page, await visit.page.look(whole=False)) if pointed else []
+        return ended("form-pointing", url=url, snippet=pointed) if shown else None
+
     async def _missing(self, node: Node, outline: Outline) -> None:
         """Note what a page, which is open, has in the place of a form."""
         visit = self.visit
-        if self.ending is None and visit.cover is not None and any(map(_is_entry, outline.dom_only)):
+        if self.ending is None and visit.cover is not None and any(map(is_entry, outline.dom_only)):
             self.ending = await covered(visit, visit.cover, outline)
         self.ending = self.ending or await _not_fields(visit, outline)
-        fields = (one for one in outline.nodes if _is_entry(one) and "contentinfo" not in one.path)
+        fields = (one for one in outline.nodes if is_entry(one) and "contentinfo" not in one.path)
         if not self.invited and _invites(node) and next(fields, None) is None:
             self.invited = node.url
 
@@ -206,71 +234,14 @@ async def _not_fields(visit: Visit, outline: Outline) -> TaskResult | None:
     return ended("form-editable", url=outline.url, snippet=written) if written else None
 
 
-async def _on_request(visit: Visit, url: str) -> TaskResult | None:
-    """Return the ending where a page shows a form once something is pressed or pointed at; None: it does not."""
-    before = await visit.here(url)
-    ending = await _not_fields(visit, before)
-    if ending is not None:
-        return ending
-    before = await visit.here(url)  # what was typed there goes
-    had = _entries(before)
-
-    def shows(shown: Outline) -> bool:
-        return bool(_entries(shown) - had)
-
-    opened = await by_control(visit, before, shows, SEARCH)
-    if opened is not None:
-        outline = opened[1]
-        forms = await _forms(visit.page, outline)
-        if forms:
-            return await _judge(visit, outline, max(forms, key=_size))
-        return await visit.kept_out(outline, lambda apart: next(filter(_is_entry, apart.nodes), None))
-    await visit.here(url)
-    pointed = await by_pointing(visit, "field", shows)
-    shown = await _forms(visit.page, await visit.page.look(whole=False)) if pointed else []
-    return ended("form-pointing", url=url, snippet=pointed) if shown else None
-
-
-async def _largest(visit: Visit, urls: Sequence[str]) -> Form | None:
-    """Return the largest form of the pages at ``urls``, which had a field to type in."""
-    found: list[Form] = []
-    for url in urls:
-        try:
-            outline = await _drawn(visit, url)
-        except (Closed, Stuck):
-            continue
-        found += await _forms(visit.page, outline)
-    return max(found, key=_size, default=None)
-
-
-def _size(form: Form) -> tuple[bool, int]:
-    """Return by what the largest form is found: that of a newsletter is smaller than any other."""
-    return not form.is_newsletter, len(form.controls)
-
-
 async def _drawn(visit: Visit, url: str) -> Outline:
     """Open a page that had a field, and wait for one: a busy machine may draw it late. Raises Closed, Stuck."""
     outline, begin = await visit.here(url), time.monotonic()
-    while not _has_entry(outline) and time.monotonic() - begin < LATE:
+    while not has_entry(outline) and time.monotonic() - begin < LATE and not visit.page.fence.exhausted:
         await asyncio.sleep(LOOK)
         outline = await visit.page.look()
     visit.outlines[visit.place(url)] = outline
     return outline
-
-
-def _has_entry(outline: Outline) -> bool:
-    """Say whether a page has a field to type in that is not a search field."""
-    return bool(_entries(outline))
-
-
-def _entries(outline: Outline) -> Counter[tuple[str, str]]:
-    """Return how often each role and name of a field to type in stands on a page, those of search fields left out."""
-    return Counter((node.role, node.name) for node in outline.nodes if _is_entry(node))
-
-
-def _is_entry(node: Node) -> bool:
-    is_search = node.role == "searchbox" or "search" in node.path or SEARCH.search(node.name)
-    return node.role in ENTRIES and not is_search
 
 
 async def _by_mouse(visit: Visit, form: Form) -> str:
@@ -288,10 +259,10 @@ async def _by_mouse(visit: Visit, form: Form) -> str:
     page.tab.on("filechooser", asks)
     for at, tag in enumerate(map(str, await page.inspect("choices", key) or ())):
         before = await page.query("form-state", key)
-        await page.pointed(at, press=False)
+        await page.hovered(at)
         if await page.query("form-state", key) != before:  # it may follow the mouse, or change by itself
             continue
-        await page.pointed(at, press=True)
+        await page.clicked(at)
         after = await page.query("form-state", key)
         if before and after and after[0] != before[0] and after[1] == before[1]:
             return tag
@@ -313,13 +284,13 @@ async def _closed(visit: Visit, outline: Outline) -> TaskResult:
     """
 
     def is_free(shown: Outline) -> bool:
-        return any(_is_entry(node) and not node.disabled for node in shown.nodes)
+        return any(is_entry(node) and not node.disabled for node in shown.nodes)
 
     before = await visit.here(outline.url)
     shown, tag = await enabled(visit, before.main(), is_free)
-    forms = await _forms(visit.page, shown) if shown is not None else []
+    forms = await forms_of(visit.page, shown) if shown is not None else []
     if shown is not None and forms:
-        return await _judge(visit, shown, max(forms, key=_size))
+        return await _judge(visit, shown, max(forms, key=size))
     field = next(iter(_disabled(outline)))
     return ended("form-disabled" if tag else "form-closed", node=field, url=outline.url, snippet=tag)
 
@@ -352,54 +323,6 @@ async def _judge(visit: Visit, outline: Outline, form: Form) -> TaskResult:
     if any(NEXT.search(control.about["buttons"]) for control in form.controls):
         facts["sent"] += "; the form has more steps, and only the first was tried"
     return ending or ended("form-done", facts, url=form.url)
-
-
-async def _forms(page: Page, outline: Outline) -> list[Form]:
-    """Return the forms other than search, log-in, language picker and cart, with their visible controls.
-
-    Fields outside every form are one form when at least two of them take text.
-    """
-    groups: dict[tuple[str, int], list[Control]] = {}
-    fields = [node for node in outline.nodes if node.role in FIELDS | {"slider"} and node.ref and not node.disabled]
-    fields += [node for node in outline.of("button") if node.ref and not node.disabled][:MOST]  # one may take a file
-    abouts = await asyncio.gather(*(page.ask(node, "control") for node in fields))
-    for node, answer in zip(fields, abouts, strict=True):
-        about = answer or await page.ask(node, "control")  # a busy machine may be late
-        if node.role == "button" and (about or {}).get("type") != "file":
-            continue
-        if about and about["visible"] and not TRAP.search(node.name):
-            groups.setdefault((node.ref.rpartition("e")[0], about["key"]), []).append(Control(node, about))
-    return [Form(outline.url, key, controls) for (_, key), controls in groups.items() if _counts(controls, key)]
-
-
-def _counts(controls: list[Control], key: int) -> bool:
-    abouts = [control.about for control in controls]
-    if any(about["password"] or about["search"] for about in abouts):
-        return False
-    nodes = [control.node for control in controls]
-    # what orders or books asks for a name and an address as well; a cart asks for a number and a kind
-    if any(ADD.search(about["buttons"]) for about in abouts) and sum(node.role == "textbox" for node in nodes) < LOOSE:
-        return False
-    entries = [entry for entry in controls if entry.node.role in ENTRIES and entry.about["tag"] != "SELECT"]
-    if key >= 0 and len(controls) == 1 and entries and _like_a_search(abouts[0]):
-        return False
-    if key >= 0 and abouts[0]["method"] == "get" and not any(map(_asks_who, abouts)):
-        return False  # a form that says that it sends by GET asks for something, such as rows of a table
-    if any(node.role == "searchbox" or "search" in node.path or SEARCH.search(node.name) for node in nodes):
-        return False
-    if key < 0:
-        return sum(node.role == "textbox" for node in nodes) >= LOOSE
-    return bool(entries)
-
-
-def _asks_who(about: dict[str, Any]) -> bool:
-    """Say whether a control asks who writes, or what: for an address, a number or a longer text."""
-    return about["type"] in ("email", "tel") or about["tag"] == "TEXTAREA"
-
-
-def _like_a_search(about: dict[str, Any]) -> bool:
-    """Say whether the one field of a form is the field of a search, in whatever script it is named."""
-    return about["method"] in ("", "get") and about["tag"] == "INPUT" and about["type"] in ("text", "search")
 
 
 async def _fill_all(visit: Visit, form: Form) -> TaskResult | None:

@@ -12,7 +12,7 @@ from aui_tui.model.observations import GONE, READABLE_ENOUGH
 from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
 from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, FIELDS, Node, Outline
 from aui_tui.tasks.page import Closed, Pressed, Stuck, Untouched
-from aui_tui.tasks.pointing import by_control, by_pointing, pointable
+from aui_tui.tasks.pointing import by_control, by_pointing, pointable, trial_that
 from aui_tui.tasks.reading import items, names_an_item
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import DISMISS, INVITE, MISSING, TAKES, opens, words
@@ -86,19 +86,18 @@ async def _around(visit: Visit) -> list[TaskResult]:
 
 async def _unfolded(visit: Visit) -> list[Node]:
     """Return the links to items that a control of the homepage shows, those of the main region before the others."""
-    outline = await visit.here(visit.url)
-    had = {node.url for node in items(visit, outline, main=False)}
+    had = {node.url for node in items(visit, await visit.shown(visit.url), main=False)}
 
     def fresh(shown: Outline) -> list[Node]:
         return items(visit, shown) or [node for node in items(visit, shown, main=False) if node.url not in had]
 
-    opened = await by_control(visit, outline, lambda shown: bool(fresh(shown)))
+    opened = await by_control(visit, visit.url, lambda shown: bool(fresh(shown)))
     return fresh(opened[1]) if opened is not None else []
 
 
 async def _for_eyes(visit: Visit) -> TaskResult | None:
     """Return the ending of a homepage without a link that has a name, where an eye or a mouse finds a way on."""
-    outline = await visit.here(visit.url)
+    outline = await visit.shown(visit.url)
     if visit.difference is not None:
         hidden = await visit.kept_out(outline, lambda apart: next(iter(items(visit, apart, main=False)), None))
         if hidden is not None:
@@ -109,13 +108,14 @@ async def _for_eyes(visit: Visit) -> TaskResult | None:
         visit.step("looked", note="for a link with a name", mark="stuck", outline=outline)
         return ended("follow-unnamed", facts, url=outline.url, snippet=nameless["example"])
     had = {node.url for node in items(visit, outline, main=False)}
-    ways = await pointable(visit.page, "way", "(?!)")
+    ways = [spot.tag for spot in await pointable(visit.page, "way", "(?!)")]
     pointed = await by_pointing(
         visit, "way", lambda shown: any(node.url not in had for node in items(visit, shown, main=False))
     )
     if not pointed and ways:
-        await visit.here(visit.url)
-        pointed = await by_pointing(visit, "way", lambda _: False, leads=True)
+        await visit.shown(visit.url)
+        leading = await trial_that(visit, "way", lambda trial: trial.asks(visit.leads_on), alone=False)
+        pointed = leading.tag if leading is not None else ""
     if pointed:
         return ended("follow-pointing", {"example": pointed}, url=outline.url, snippet=pointed)
     # of what is drawn only the middle was pressed
@@ -181,7 +181,7 @@ def _address(visit: Visit, node: Node) -> str:
 
 
 async def _nothing_to_follow(visit: Visit) -> TaskResult:
-    outline = await visit.here(visit.url)
+    outline = await visit.shown(visit.url)
     acting = items(visit, outline, acting=True)
     if acting:
         return ended("follow-acts", node=acting[0], url=outline.url)
@@ -200,15 +200,19 @@ async def _nothing_to_follow(visit: Visit) -> TaskResult:
         facts = {"count": str(len(hands)), "example": f"“{clean(hands[0].text, 40)}”"}
         return ended("follow-clickable", facts, url=outline.url)
     first = visit.home.headings()[:1]
-    pointed = await by_pointing(
-        visit, "row", lambda shown: not visit.at_home(shown.url) or shown.headings()[:1] != first, leads=True
+
+    def elsewhere(shown: Outline) -> bool:
+        return not visit.at_home(shown.url) or shown.headings()[:1] != first
+
+    row = await trial_that(
+        visit, "row", lambda trial: trial.shows(elsewhere) or trial.asks(visit.leads_on), alone=False
     )
-    if pointed:
-        return ended("follow-pointing", {"example": pointed}, url=outline.url, snippet=pointed)
+    if row is not None:
+        return ended("follow-pointing", {"example": row.tag}, url=outline.url, snippet=row.tag)
     chosen = await _list_by_mouse(visit)
     if chosen:
         return ended("follow-pointing", {"example": chosen}, url=outline.url, snippet=chosen)
-    outline = await visit.here(visit.url)
+    outline = await visit.shown(visit.url)
     hovered = await visit.page.query("hover-links") or ()
     if hovered:
         facts = {"count": str(len(hovered)), "example": clean(hovered[0], 60)}
@@ -221,7 +225,7 @@ async def _nothing_to_follow(visit: Visit) -> TaskResult:
 
 async def _list_by_mouse(visit: Visit) -> str:
     """Return what opens a list for a mouse, where an entry of it, which is no control, asks for another page."""
-    outline = await visit.here(visit.url)
+    outline = await visit.shown(visit.url)
     had = {node.ref for node in outline.nodes}
 
     def entries(shown: Outline) -> list[Node]:
@@ -345,6 +349,8 @@ async def _landed(visit: Visit, node: Node, outline: Outline, *, went: bool = Fa
     if shared:
         visit.item = outline
         visit.outlines[visit.place(outline.url)] = outline
+        if went:
+            await visit.note(outline)
         return ended("follow-done", facts, url=outline.url)
     if status in GONE:
         return ended("missing", facts, node=node)

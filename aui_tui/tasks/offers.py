@@ -15,8 +15,9 @@ from aui_tui.tasks.enabling import OTHERS, SET, by_choices, enabled
 from aui_tui.tasks.fence import Held
 from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck, Untouched
-from aui_tui.tasks.pointing import MAX_PRESSES, SHORT, by_control, by_mouse_alone, by_pointing, presses
+from aui_tui.tasks.pointing import MAX_PRESSES, SHORT, by_control, by_mouse_alone, by_pointing, presses, trial_that
 from aui_tui.tasks.reading import drawings, items
+from aui_tui.tasks.trials import Trail, Trial
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import (
     ABOUT,
@@ -163,6 +164,12 @@ def _ways(links: Iterable[Node]) -> list[Node]:
     return [node for node in links if not any(other.search(node.name) for other in (ABOUT, CART, CONTACT, NEVER))]
 
 
+async def _moves(visit: Visit) -> bool:
+    """Say whether something in the main part of the homepage reacts to a mouse and is no control."""
+    await visit.shown(visit.url)
+    return bool(await visit.page.inspect("moved"))
+
+
 async def _deeper(visit: Visit, pages: Sequence[str], *, walked: bool) -> TaskResult | None:
     """Return the ending for what the homepage offers in part, or ``pages`` show once something is pressed.
 
@@ -174,7 +181,7 @@ async def _deeper(visit: Visit, pages: Sequence[str], *, walked: bool) -> TaskRe
         doubt is None
         and not visit.act
         and shown.price
-        and (shown.fake or shown.unknown or await visit.page.inspect("moved"))
+        and (shown.fake or shown.unknown or await _moves(visit))
     ):
         doubt = await _judge(visit, shown)
     for url in pages if not visit.act else ():
@@ -204,7 +211,7 @@ async def _on_cards(visit: Visit) -> TaskResult | None:
     Blocked where its markup says that it takes the thing, or several cards are alike and it says nothing else; else a
     doubt. None without such cards, and where it says that it does something else.
     """
-    outline = await visit.here(visit.url)
+    outline = await visit.shown(visit.url) if nameless_cards(visit.home.main()) else visit.home
     for card in nameless_cards(outline.main()):
         marks = str(await visit.page.ask(card.control, "marks") or "")
         takes = CART.search(marks) or TAKE.search(marks)
@@ -233,15 +240,9 @@ async def _folds(visit: Visit, outline: Outline) -> bool:
         return True
     if any(PRICE.search(node.text or node.name) for node in outline.dom_only):
         return True
-    await visit.here(outline.url)
-    hidden = await visit.page.query("hidden-controls") or ()
-    shut = any(TAKES.search(str(name)) for name in hidden) or PRICE.search(await _painted(visit))
-    return bool(shut) or bool(await visit.page.inspect("moved", "home" if home else ""))
-
-
-async def _painted(visit: Visit) -> str:
-    """Return the texts that scripts have drawn on canvases of the open page."""
-    return str(await visit.page.query("painted") or "")
+    facts = await visit.facts(outline.url)
+    shut = any(TAKES.search(name) for name in facts.hidden) or PRICE.search(facts.painted)
+    return bool(shut) or facts.moved
 
 
 async def _drawn_beside(visit: Visit, outline: Outline) -> TaskResult | None:
@@ -249,7 +250,7 @@ async def _drawn_beside(visit: Visit, outline: Outline) -> TaskResult | None:
     control = next((node for node in outline.main() if node.role in CONTROLS and TAKES.search(node.name)), None)
     if control is None or price_in(outline.main()):
         return None
-    await visit.here(outline.url)
+    await visit.shown(outline.url)
     drawn = await visit.page.query("drawn-beside", [TAKES.pattern, PRICE.pattern])
     if not drawn:
         return None
@@ -267,40 +268,38 @@ async def _unfolded(visit: Visit, url: str, *, walked: bool) -> TaskResult | Non
         *visit.outlines,
         *(visit.place(node.url) for outline in visit.outlines.values() for node in outline.of("link")),
     }
-    led: dict[str, None] = {}
 
     def shows(shown: Outline) -> bool:
         offer = _offer(shown, opened=True)
         return bool(offer.name and offer.price and offer.control)
 
-    def leads(shown: Outline) -> bool:
-        asked = [one.url for one in visit.page.fence.held if one.document and one.own and one.method == "GET"]
-        ways = [*asked, *(node.url for node in items(visit, shown, main=False))] if walked else []
+    def led(held: Iterable[Held], shown: Iterable[Outline]) -> list[str]:
+        asked = [one.url for one in held if one.document and one.own and one.method == "GET"]
+        ways = [*asked, *(node.url for outline in shown for node in items(visit, outline, main=False))]
         fresh = [way for way in ways if visit.place(way) not in had and opens(way) and visit.same_site(way)]
-        led.update(dict.fromkeys(fresh))
-        return bool(fresh)
+        return list(dict.fromkeys(fresh)) if walked else []
 
-    outline = await visit.here(url)
+    outline = await visit.shown(url)
     closer = await by_mouse_alone(visit, outline, *DISMISS) if outline.of(*DIALOGS) or outline.dom_only else None
     if closer is not None:
         behind = _offer((await _pressed(visit, closer))[1])
         if behind.is_whole:
             return _by_way(behind, f"“{_label(closer)}”", url)
-    opened = await by_control(visit, await visit.here(url), lambda shown: shows(shown) or (leads(shown) and False))
+    opened = await by_control(visit, url, shows)
     if opened is not None:
         return await _judge(visit, _offer(opened[1], opened=True))
-    painted = await _painted(visit)
+    trail = visit.trails.get(visit.place(url), Trail([], []))
+    painted = trail.painted or (await visit.facts(url)).painted
+    unfolded = led(trail.held, trail.shown + trail.searching)
     fields = [node for node in outline.main() if node.role in SET | {"textbox"}]
     chosen = await by_choices(visit, (await visit.here(url)).main(), shows) if fields else None
     if chosen is not None:
         return await _judge(visit, _offer(chosen, opened=True))
-    for behind in await _behind(visit, led):
+    for behind in await _behind(visit, unfolded):
         ending = await _judge(visit, behind)
         if ending is not None and ending.outcome == DONE:
             return ending
-    had |= {visit.place(way) for way in led}
-    led.clear()
-    outline = await visit.here(url)
+    had |= {visit.place(way) for way in unfolded}
     price = PRICE.search(painted)
     if price and TAKES.search(painted):
         facts = {"name": _name(outline, (), None), "price": price[0], "example": "; a canvas draws it, without a text"}
@@ -308,12 +307,14 @@ async def _unfolded(visit: Visit, url: str, *, walked: bool) -> TaskResult | Non
     if len(presses(outline)) > MAX_PRESSES:
         return None  # a control that was not pressed may show it
     for kind in ("offer", "row", "way") if walked else ("offer",):
-        await visit.here(url)
-        pointed = await by_pointing(visit, kind, lambda shown: shows(shown) or leads(shown))
-        here = _offer(await visit.page.look(whole=False), opened=True) if pointed else None
-        for behind in () if here is None else [here] if here.is_whole else await _behind(visit, led):
+        await visit.shown(url)
+        trial = await trial_that(visit, kind, lambda trial: trial.shows(shows) or bool(led(trial.held, trial.shown)))
+        if trial is None:
+            continue
+        here = _offer(await visit.page.look(whole=False), opened=True)
+        for behind in [here] if here.is_whole else await _behind(visit, led(trial.held, trial.shown)):
             if behind.is_whole:
-                return _by_way(behind, pointed, url)
+                return _by_way(behind, trial.tag, url)
     return None
 
 
@@ -509,7 +510,7 @@ async def _judge(visit: Visit, offer: Offer) -> TaskResult | None:
         offer, chosen_by = await _chosen(visit, offer, control)
         control = offer.control
     if control is not None and offer.name and not offer.price and not offer.price_unread and not visit.act:
-        shown = await by_control(visit, await visit.here(outline.url), _shows_price, TAKE)
+        shown = await by_control(visit, outline.url, _shows_price, TAKE)
         offer = replace(offer, price=price_in(shown[1].main())) if shown is not None else offer
     if control is None and offer.unknown is not None and offer.unknown.name and offer.price and not visit.act:
         offer = await _by_press(visit, offer, offer.unknown)
@@ -522,7 +523,7 @@ async def _judge(visit: Visit, offer: Offer) -> TaskResult | None:
         return await _complete(visit, offer, control, facts)
     if control is not None and chosen_by:
         return await visit.blame("offer-choose-mouse", control, {**facts, "example": chosen_by}, url=outline.url)
-    await visit.here(outline.url)
+    await visit.shown(outline.url)
     reason, node, further = await _lack(visit, offer)
     if not reason:
         return None
@@ -565,7 +566,7 @@ async def _no_control(visit: Visit, offer: Offer) -> tuple[str, Node | None, dic
         reacts = fake.pointer or fake in outline.tree_only or await visit.page.inspect("reacts", text)
         if reacts or await by_mouse_alone(visit, outline, re.compile(re.escape(text))) is not None:
             return "offer-control", fake, {"example": f"; “{text}” has no role"}
-        await visit.here(outline.url)
+        await visit.shown(outline.url)
     doubtful = offer.unknown is not None and bool(offer.unknown.name)
     nameless = await _adding_without_name(visit, offer) if not doubtful else None
     if nameless is not None:
@@ -596,7 +597,7 @@ async def _adding_without_name(visit: Visit, offer: Offer) -> Node | None:
         if CART.search(marks) or TAKE.search(marks) or acts(node.url):
             return node
     taken = offer.unknown is not None and (await _taken_by(visit, offer.outline.url, offer.unknown))[0]
-    await visit.here(offer.outline.url)
+    await visit.shown(offer.outline.url)
     return offer.unknown if taken else None
 
 
@@ -612,7 +613,7 @@ async def _by_press(visit: Visit, offer: Offer, button: Node) -> Offer:
 
 async def _taken_by(visit: Visit, url: str, node: Node) -> tuple[bool, Outline]:
     """Press a control while nothing can leave; return whether that takes something, and the page then."""
-    before = await visit.here(url)
+    before = await visit.shown(url)
     held, shown = await _pressed(visit, await visit.again(node) or node)
     return _tells(before, shown, held), shown
 
@@ -644,18 +645,15 @@ def _tells(before: Outline, shown: Outline, held: Sequence[Held], *, by_name: bo
 
 async def _by_mouse(visit: Visit, outline: Outline) -> str:
     """Return the tag of what is no control and stands beside a price, where a mouse on it takes what is offered."""
-    before = await visit.here(outline.url)
-    held = visit.page.fence.held
-    judged = len(held)
+    before = await visit.shown(outline.url)
 
-    def takes(shown: Outline) -> bool:
-        nonlocal judged
-        fresh, judged = held[judged:], len(held)
-        return _tells(before, shown, fresh, by_name=True)
+    def takes(trial: Trial) -> bool:
+        asked = _tells(before, before, trial.held, by_name=True)
+        return asked or any(_tells(before, shown, (), by_name=True) for shown in trial.shown)
 
-    pressed = await by_pointing(visit, "priced", takes, PRICE.pattern)
-    await visit.here(outline.url)
-    return pressed
+    trial = await trial_that(visit, "priced", takes, PRICE.pattern)
+    await visit.shown(outline.url)
+    return trial.tag if trial is not None else ""
 
 
 def _carts(outline: Outline) -> list[str]:

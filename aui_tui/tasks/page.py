@@ -8,7 +8,7 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -25,6 +25,7 @@ from aui_tui.text import clean
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, ElementHandle, Response
+    from playwright.async_api import Frame as PageFrame
     from playwright.async_api import Page as Tab
 
 T = TypeVar("T")
@@ -40,6 +41,8 @@ THIN: Final = 4.0
 """Seconds before a page with next to nothing to read is believed."""
 LONGEST: Final = 2
 """How many times its allowance a page has that did not answer yet, or shows next to nothing and still waits."""
+STEP: Final = 0.4
+"""Seconds for which a page is left to itself before it is looked at."""
 LOOK: Final = 0.12
 ACT: Final = 3.0
 """Seconds for one click, key or value."""
@@ -83,6 +86,7 @@ SHARED: Final = {
     "BESIDE": "beside",
     "SERVES": "serves",
     "HOVERED": "hovered",
+    "GLIMPSE": "glimpse",
 }
 """Words that stand for a question in another."""
 
@@ -97,7 +101,11 @@ def questions() -> Mapping[str, str]:
     shared = {word: functions[name].strip() for word, name in SHARED.items()}
     shared["MARKED"] = f"(text => new RegExp({json.dumps(SEARCH_MARKS)}, 'i').test(text))"
     words = re.compile(rf"\b(?:{'|'.join(shared)})\b")
-    return {name: words.sub(lambda match: shared[match[0]], text) for name, text in functions.items()}
+
+    def whole(text: str) -> str:
+        return words.sub(lambda match: shared[match[0]], text)
+
+    return {name: whole(whole(text)) for name, text in functions.items()}
 
 
 class Stuck(Exception):
@@ -129,6 +137,20 @@ class Pressed(NamedTuple):
         return next((request.url for request in self.held if request.document and request.method == "GET"), "")
 
 
+class Place(NamedTuple):
+    """Where the mouse points at something: the centre of what is in sight of it, in CSS pixels.
+
+    ``is_control``: a control with a name gets a press there. ``room``: how far it can be dragged, to the left below 0.
+    ``listens``: to a wheel.
+    """
+
+    x: float
+    y: float
+    is_control: bool
+    room: float
+    listens: bool
+
+
 class Page:
     """The tab of the run. What was pressed or typed in goes with its tab: the next document has a tab of its own."""
 
@@ -144,13 +166,26 @@ class Page:
         self.ready = False
         """The document was complete, and its scripts at rest, when it was last looked at."""
         self._kept = 0
+        self._begun = False
+        """The document that is open has a body, or can get none."""
+        self._glimpse: str | None = None
+        """What the page showed when it was last outlined; None where it may have changed meanwhile."""
+        self._as_dom = self._as_tree = Outline()
+        """Its outline then; that of the tree is empty where it was not asked for."""
         self.rest: float | None = None
         """Seconds for which the page has not changed, below 0 while a timer of its loading is due; None: not known."""
         self._session: tuple[Tab, CDPSession] | None = None
         self.touched = False
         """Something was typed or pressed since the page was opened, dismissals left out."""
+        self.intact = False
+        """All that was done since was tried while nothing could leave, and left the page as it was."""
         self._broken = False
         """The last document did not open: the browser may still be on its way to a page of its own that says so."""
+
+    @property
+    def stands(self) -> bool:
+        """The page is as it was opened: untouched, or left so by what was tried on it."""
+        return not self.touched or self.intact
 
     @property
     def status(self) -> int:
@@ -183,7 +218,12 @@ class Page:
             if own and response.status // 100 != 3:
                 self.response = response
 
+        def began(frame: PageFrame) -> None:
+            self._begun = self._begun and frame != tab.main_frame
+
         tab.on("response", answered)
+        tab.on("framenavigated", began)
+        self._begun = False
 
     async def close(self, *tabs: Tab) -> None:
         """Close ``tabs``; one that has gone already, or hangs, is left."""
@@ -241,18 +281,20 @@ class Page:
 
         return await _answer(asked())
 
-    async def look(self, *, whole: bool = True) -> Outline:
+    async def look(self, *, whole: bool = True, at_once: bool = False) -> Outline:
         """Return the outline of the page as it is now, as the tree has it. Raises Stuck when the page does not answer.
 
-        Without ``whole`` as the DOM has it, which takes less time.
+        Without ``whole`` as the DOM has it, which takes less time, and ``at_once`` without asking for its rest.
         """
+        self._glimpse = None
         wait = min(self._settle, ACT)
         for attempt in range(3):
             try:
                 async with asyncio.timeout(wait + 1):
-                    await self.query("begun")  # Playwright tries again after a second where there is no body yet
+                    if not self._begun:  # Playwright tries again after a second where there is no body yet
+                        self._begun = bool(await self.query("begun"))
                     state, shown = await asyncio.gather(
-                        self.query("state"), self.tab.aria_snapshot(mode="ai", timeout=1000 * wait)
+                        self.query("state", at_once), self.tab.aria_snapshot(mode="ai", timeout=1000 * wait)
                     )
             except Exception:  # Playwright has no one error for a page that cannot be outlined
                 # a frame that can never load, such as one of file:, holds the whole outline up
@@ -262,11 +304,57 @@ class Page:
             self.ready = bool(state and state["ready"])
             self.rest = state["rest"] / 1000 if state and state["rest"] is not None else None
             title = str(state["title"]) if state else ""
-            self.outline = parse(*redact((shown, self.tab.url, title), self.fence.secrets))
+            self.outline = self._as_dom = parse(*redact((shown, self.tab.url, title), self.fence.secrets))
+            self._as_tree = Outline()
             break
         if whole:
             self.outline = await self._as_the_tree_has(self.outline)
         return self.outline
+
+    async def view(self, wait: float = LOOK) -> Outline:
+        """Return the outline of the page as the DOM has it, once what an input brings about has come.
+
+        It waits for that as long as the page moves, at most ``wait`` seconds. What shows the same as when it was last
+        viewed has the same outline, which is not asked for again: a question costs less. Raises Stuck.
+        """
+        glimpse = await self.query("after", 1000 * wait)
+        if glimpse is None or glimpse != self._glimpse:
+            await self.look(whole=False, at_once=True)
+            await self._keep(glimpse)
+        if any(node.role == CAPTIONED and node.name for node in self._as_dom.nodes):
+            return await self.again()
+        self.outline = self._as_dom
+        return self.outline
+
+    async def again(self) -> Outline:
+        """Return the outline of the page as it is now, as the tree has it: the one that it had when it showed the same.
+
+        Raises Stuck.
+        """
+        glimpse = await self.query("glimpse")
+        if glimpse is None or glimpse != self._glimpse or not self._as_tree.nodes or self._as_tree.tree_only:
+            self._as_tree = await self.look()
+            await self._keep(glimpse)
+        self.outline = self._as_tree
+        return self.outline
+
+    async def _keep(self, glimpse: str | None) -> None:
+        """Keep the outline of the page that showed ``glimpse`` before it was outlined, and still does."""
+        self._glimpse = glimpse if glimpse is not None and glimpse == await self.query("glimpse") else None
+
+    async def is_as(self, glimpse: str | None, *, back: bool = False) -> bool:
+        """Say whether the page shows what it did when it had that ``glimpse``, once the mouse is away from it.
+
+        With ``back`` also where it is scrolled back to its beginning. Without a glimpse nothing is known.
+        """
+        if back:
+            await self.query("back")
+        if glimpse is None:
+            return False
+        if await self.query("glimpse") == glimpse:
+            return True
+        await _answer(self.tab.mouse.move(0, 0))
+        return bool(await self.query("after", 1000 * LOOK) == glimpse)
 
     async def _as_the_tree_has(self, outline: Outline) -> Outline:
         """Return ``outline`` with what exists, and the names, of the tree. Raises Stuck.
@@ -330,6 +418,7 @@ class Page:
         last: Outline | None = None
         since = begin
         while True:
+            await self.query("calm", [1000 * CALM, 1000 * STEP])
             outline = await self._glance(last)
             now = time.monotonic()
             if last is None or outline.mark() != last.mark() or outline.url != last.url:
@@ -367,7 +456,7 @@ class Page:
         """
         if self.fence.phase is not NetworkPhase.READING or self.tab in self.fence.crashed or self._broken:
             await self.leave()
-        self.touched = False
+        self.touched = self.intact = False
         begun = len(self.fence.held)
         await self.fence.attach(self.tab)
         self.fence.opening = url
@@ -394,14 +483,19 @@ class Page:
         reached = await self.ask(node, "hit")
         return reached if isinstance(reached, bool) else None
 
-    async def click(self, node: Node) -> bool:
-        """Scroll there and click. False when it takes no click, or something else would get it."""
+    async def click(self, node: Node, *, within: float = ACT) -> bool:
+        """Scroll there and click. False when it takes no click in time, or something else would get it."""
         await self._press()
-        return await self.takes(node, lambda element: element.click(timeout=1000 * ACT, no_wait_after=True))
+        return await self.takes(node, lambda element: element.click(timeout=1000 * within, no_wait_after=True))
+
+    async def attempt(self) -> None:
+        """Let nothing leave from now on: what follows is only tried."""
+        self.touched, self.intact = True, False
+        await self.fence.shut()
 
     async def _press(self) -> None:
         """Let the fence know that the page is touched."""
-        self.touched = True
+        self.touched, self.intact = True, False
         await self.fence.press(workers=bool(self.tab.workers))
 
     async def type(self, node: Node, text: str, *, keys: bool = False) -> bool:
@@ -426,6 +520,16 @@ class Page:
     async def focus(self, node: Node) -> bool:
         """Give the focus to ``node``; False where it does not take it."""
         return await self.takes(node, lambda element: element.focus())
+
+    async def shows_on_focus(self, nodes: Sequence[Node]) -> bool:
+        """Give the focus to ``nodes`` one after the other; say whether any of them may show something by that."""
+
+        async def focused() -> Any:
+            elements = await asyncio.gather(*map(self.locate, nodes), return_exceptions=True)
+            found = [element for element in elements if not isinstance(element, BaseException)]
+            return await self.tab.evaluate(questions()["focused"], found)
+
+        return await _answer(focused()) is not False
 
     async def takes(self, node: Node, act: Callable[[Any], Awaitable[object]]) -> bool:
         """Say whether the element of ``node`` takes what ``act`` does to it."""
@@ -555,22 +659,31 @@ class Page:
         cause = Counter(str(cause) for cause in causes if cause).most_common(1)
         return replace(outline, nodes=tuple(nodes), dom_only=(), jsonld=""), cause[0][0] if cause else ""
 
-    async def pointed(self, at: int, *, press: bool) -> Outline | None:
-        """Move the mouse over what may be pointed at, of that number, or press it; return the page then.
-
-        No control with a name is pressed. None where what was to be pointed at has gone.
-        """
+    async def place(self, at: int) -> Place | None:
+        """Bring what may be pointed at, of that number, into sight; None where it has gone."""
         await self._press()
         place = await self.query("point", at)
-        if place is None:
-            return None
-        x, y, is_control, *_ = place
-        if press and is_control:
-            return self.outline
-        await _answer(self.tab.mouse.click(x, y) if press else self.tab.mouse.move(x, y))
-        await asyncio.sleep(LOOK)
-        outline = await self.look(whole=False)
-        return await self.look() if any(node.role == CAPTIONED and node.name for node in outline.nodes) else outline
+        return Place(*place) if place is not None else None
+
+    async def pointed(self, place: Place, *, press: bool) -> Outline:
+        """Move the mouse over what may be pointed at, or press it; return the page then.
+
+        No control with a name is pressed.
+        """
+        if not (press and place.is_control):
+            mouse = self.tab.mouse
+            await _answer(mouse.click(place.x, place.y) if press else mouse.move(place.x, place.y))
+        return await self.view()
+
+    async def hovered(self, at: int) -> Outline | None:
+        """Move the mouse over what may be pointed at, of that number; return the page then, None where it has gone."""
+        place = await self.place(at)
+        return await self.pointed(place, press=False) if place is not None else None
+
+    async def clicked(self, at: int) -> Outline | None:
+        """Press what may be pointed at, of that number, but no control with a name; as ``hovered``."""
+        place = await self.place(at)
+        return await self.pointed(place, press=True) if place is not None else None
 
     async def dragged(self, at: int) -> Outline | None:
         """Drag what may be pointed at, of that number, to the right end of what holds it; return the page then.
@@ -578,41 +691,47 @@ class Page:
         What is wider than what holds it is dragged to the left. None where it does not show a hand that grabs, or has
         gone.
         """
-        await self._press()
-        x, y, is_control, room, _ = await self.query("point", at) or (0, 0, True, 0, False)
-        if is_control or not room:
+        place = await self.place(at)
+        if place is None or place.is_control or not place.room:
             return None
-        begin = x if room > 0 else x - room / 2
+        begin = place.x if place.room > 0 else place.x - place.room / 2
         mouse = self.tab.mouse
-        await _answer(mouse.move(begin, y))
+        await _answer(mouse.move(begin, place.y))
         await _answer(mouse.down())
-        await _answer(mouse.move(begin + room, y, steps=DRAGGED))
+        await _answer(mouse.move(begin + place.room, place.y, steps=DRAGGED))
         await _answer(mouse.up())
-        await asyncio.sleep(LOOK)
-        return await self.look(whole=False)
+        return await self.view()
 
     async def wheeled(self, at: int) -> Outline | None:
         """Turn the wheel over what may be pointed at, of that number; return the page then.
 
         None where it does not listen to a wheel, which then scrolls as keys do, or has gone.
         """
-        await self._press()
-        x, y, _, _, listens = await self.query("point", at) or (0, 0, True, 0, False)
-        if not listens:
+        place = await self.place(at)
+        if place is None or not place.listens:
             return None
-        await _answer(self.tab.mouse.move(x, y))
+        await _answer(self.tab.mouse.move(place.x, place.y))
         for _ in range(NOTCHES):
             await _answer(self.tab.mouse.wheel(0, NOTCH))
-        await asyncio.sleep(LOOK)
-        return await self.look(whole=False)
+        return await self.view()
+
+    async def _hits(self, nodes: Sequence[Node]) -> list[Any]:
+        """Return of each of ``nodes`` what ``hit`` says, all asked at once."""
+
+        async def hit() -> Any:
+            elements = await asyncio.gather(*map(self.locate, nodes), return_exceptions=True)
+            found = [None if isinstance(element, BaseException) else element for element in elements]
+            return await self.tab.evaluate(questions()["hits"], found)
+
+        return await _answer(hit()) or await asyncio.gather(*map(self.hit, nodes))
 
     async def reach(self, outline: Outline) -> tuple[list[Node], list[Node]]:
         """Return the links and controls in sight that get a click at their centre, and those that do not."""
         nodes = [node for node in outline.nodes if node.role in ACTIONABLE and node.ref and not node.framed][:MOST]
-        hits = await asyncio.gather(*(self.hit(node) for node in nodes))
+        hits = await self._hits(nodes)
         if nodes and not any(isinstance(hit, bool) for hit in hits):  # the page was busy, or drew itself again
             await asyncio.sleep(QUIET)
-            hits = await asyncio.gather(*(self.hit(node) for node in nodes))
+            hits = await self._hits(nodes)
         pairs = list(zip(nodes, hits, strict=True))
         return [node for node, hit in pairs if hit is True], [node for node, hit in pairs if hit is False]
 

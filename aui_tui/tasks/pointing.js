@@ -82,7 +82,7 @@ everywhere => {
     link.host === location.host && hidden(link)).map(link => (link.textContent || "").trim().slice(0, 80)).filter(name => name);
 }
 
-//: pointable  Start tags and texts of what a mouse may be pointed at for something that is hidden, the likeliest first: what
+//: pointable  Start tags and texts, and places in the document, of what a mouse may be pointed at for something that is hidden, the likeliest first: what
 // reacts, what lies around the hidden, and what is drawn like a button or an icon; no control with a name. `about`: a
 // pattern of what they may say.
 (getEventListeners, hidden, about) => {
@@ -196,7 +196,13 @@ everywhere => {
   const chosen = (kinds[hidden] || openers)();
   Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
   Object.defineProperty(globalThis, Symbol.for("wheeled"), { value: new Set(chosen.filter(wheels)), configurable: true });
-  return chosen.slice(0, 14).map(element => element.cloneNode(false).outerHTML.slice(0, 160) + text(element).slice(0, 40));
+  const above = node => node.parentElement || node.getRootNode().host || (node.ownerDocument.defaultView || {}).frameElement;
+  const place = element => {
+    const steps = [];
+    for (let node = element; node; node = above(node)) steps.push(node.parentNode ? [...node.parentNode.children].indexOf(node) : 0);
+    return steps.join("/");
+  };
+  return chosen.slice(0, 14).map(element => [element.cloneNode(false).outerHTML.slice(0, 160) + text(element).slice(0, 40), place(element)]);
 }
 
 //: point  Bring one of what may be pointed at into sight; the centre of what is in sight of it, whether a control with a

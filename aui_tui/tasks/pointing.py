@@ -13,8 +13,9 @@ from urllib.parse import urldefrag
 
 from aui_tui.tasks.outline import ACTIONABLE, TEXT, Node, Outline
 from aui_tui.tasks.page import LOOK, Page, Stuck, Untouched
+from aui_tui.tasks.trials import Spot, Trail, Trial
 from aui_tui.tasks.visit import Visit
-from aui_tui.tasks.vocabulary import NEVER, acts
+from aui_tui.tasks.vocabulary import NEVER, SEARCH
 
 SHORT: Final = 40
 """Characters of a text that may name a control."""
@@ -22,10 +23,14 @@ MAX_LATER_WORDS: Final = 3
 """Words of such a text where what it is about does not come first."""
 MAX_PRESSES: Final = 10
 """Controls that are pressed to see what they show."""
+MAX_SEARCHES: Final = 2
+"""Controls of a search that are pressed besides."""
 MAX_OPENERS: Final = 4
 """What is pressed by a mouse to see what comes up, and what of that is."""
 MAX_FOCUSED: Final = 20
 """Controls that are focused to see it."""
+PATIENCE: Final = 1.0
+"""Seconds for a control to take a press, on a page at rest."""
 ALONE: Final = 0.7
 """Seconds in which a page that changes by itself shows that it does."""
 
@@ -83,36 +88,54 @@ def _says(outline: Outline) -> tuple[object, ...]:
     return outline.url, outline.mark(), outline.text()
 
 
-async def by_pointing(
-    visit: Visit, kind: str, shows: Callable[[Outline], bool], about: str = "(?!)", *, leads: bool = False
-) -> str:
-    """Point at what is no control with a name, then press it, until the page ``shows`` what was hidden.
+async def by_pointing(visit: Visit, kind: str, shows: Callable[[Outline], bool], about: str = "(?!)") -> str:
+    """Return tag and text of what ``trial_that`` finds because the page ``shows`` something; empty without it."""
+    trial = await trial_that(visit, kind, lambda trial: trial.shows(shows), about)
+    return trial.tag if trial is not None else ""
 
-    Returns its tag and text; empty where nothing of the page does. ``kind``: of what is hidden, as in ``pointing.js``;
-    ``about``: a pattern of what it may say. ``leads``: a press that asks for another page will do. On a page that was
-    not touched it must do so once more, alone, and not before. Nothing is tried where the run has little left.
+
+async def trial_that(
+    visit: Visit, kind: str, brings: Callable[[Trial], bool], about: str = "(?!)", *, alone: bool = True
+) -> Trial | None:
+    """Point at what is no control with a name, then press it, until that ``brings`` what was hidden.
+
+    The page is open. Returns the trial; None where nothing does. ``kind``: of what is hidden, as in ``pointing.js``;
+    ``about``: a pattern of what it may say. On a page as it was opened a spot is tried once for all tasks; with
+    ``alone`` what does it must do so once more, alone, and not before. Nothing is tried where the run has little left.
     """
     if not visit.spare:
-        return ""
-    page = visit.page
-    untouched, url = not page.touched, page.tab.url
-    tags = await pointable(page, kind, about)
-    if not tags or shows(await page.look(whole=False)):
-        return ""
-    await page.fence.shut()
-    for at, tag in enumerate(tags):
-        outline = await _shown_by(visit, at, shows, leads=leads)
-        if outline is None:
-            continue
-        if untouched and not leads:
-            await visit.here(url)
-            again = await pointable(page, kind, about)
-            if tag not in again or not await _does_it_alone(visit, again.index(tag), shows):
-                return ""
-            outline = page.outline
-        visit.step("pointed", note=tag, outline=outline)
-        return tag
-    return ""
+        return None
+    page, url, shared = visit.page, visit.page.tab.url, visit.page.stands
+    spots = await pointable(page, kind, about)
+    first = await page.view(0)
+    if not spots or brings(Trial("", (first,), ())):
+        return None
+    glimpse = await page.query("glimpse") if shared else None
+    intact = glimpse is not None
+    kept = visit.trials.setdefault(visit.place(url), {}) if shared else {}
+    found: Trial | None = None
+    for at, spot in enumerate(spots):
+        trial = kept.get(spot)
+        if trial is None:
+            await page.attempt()
+            trial = await _trial(page, at, spot.tag, first)
+            if trial is None:
+                continue
+            if intact:
+                kept[spot] = trial
+                intact = await page.is_as(glimpse)
+        if brings(trial):
+            found = trial
+            break
+    page.intact = intact and await page.is_as(glimpse, back=True)
+    if found is not None and shared and alone:
+        await visit.here(url)
+        tags = [spot.tag for spot in await pointable(page, kind, about)]
+        if found.tag not in tags or not await _does_it_alone(page, tags.index(found.tag), brings):
+            return None
+    if found is not None:
+        visit.step("pointed", note=found.tag, outline=page.outline)
+    return found
 
 
 async def by_two_presses(visit: Visit, kind: str, shows: Callable[[Outline], bool]) -> str:
@@ -124,49 +147,64 @@ async def by_two_presses(visit: Visit, kind: str, shows: Callable[[Outline], boo
     if not visit.spare or shows(await visit.here(url)):
         return ""
     begun = await pointable(page, kind, "(?!)")
-    await page.fence.shut()
+    await page.attempt()
     for opener in begun[:MAX_OPENERS]:
-        tags = await pointable(page, kind, "(?!)")
-        if opener not in tags or await page.pointed(tags.index(opener), press=True) is None:
+        tags = [spot.tag for spot in await pointable(page, kind, "(?!)")]
+        if opener.tag not in tags or await page.clicked(tags.index(opener.tag)) is None:
             continue
-        tags = await pointable(page, kind, "(?!)")
-        for at, entry in [(at, tag) for at, tag in enumerate(tags) if tag not in begun][:MAX_OPENERS]:
-            outline = await page.pointed(at, press=True)
+        spots = await pointable(page, kind, "(?!)")
+        had = {spot.tag for spot in begun}
+        for at, entry in [(at, spot.tag) for at, spot in enumerate(spots) if spot.tag not in had][:MAX_OPENERS]:
+            outline = await page.clicked(at)
             if outline is not None and shows(outline):
-                visit.step("pointed", note=f"{opener} {entry}", outline=outline)
-                return f"{opener}, then {entry}"
+                visit.step("pointed", note=f"{opener.tag} {entry}", outline=outline)
+                return f"{opener.tag}, then {entry}"
     return ""
 
 
-async def pointable(page: Page, kind: str, about: str) -> list[str]:
-    """Return tags and texts of what a mouse may be pointed at, best first; ``Page.pointed`` takes their numbers."""
-    return list(map(str, await page.inspect("pointable", kind, about) or ()))
+async def pointable(page: Page, kind: str, about: str) -> list[Spot]:
+    """Return what a mouse may be pointed at, best first; ``Page.pointed`` takes their numbers."""
+    return [Spot(str(tag), str(place)) for tag, place in await page.inspect("pointable", kind, about) or ()]
 
 
-async def _shown_by(visit: Visit, at: int, shows: Callable[[Outline], bool], *, leads: bool = False) -> Outline | None:
-    """Point at one of what may be pointed at, then press it; return the page where it ``shows`` then."""
-    page, begun = visit.page, len(visit.page.fence.held)
-    for press in (False, True):
-        outline = await page.pointed(at, press=press)
-        if outline is None:
-            return None
-        led = (held.url for held in page.fence.held[begun:] if held.document and held.own)
-        if shows(outline) or (leads and press and any(not visit.at_home(url) and not acts(url) for url in led)):
-            return outline
-    for move in (page.dragged, page.wheeled):
-        outline = await move(at)
-        if outline is not None and shows(outline):
-            return outline
-    return None
+async def _trial(
+    page: Page, at: int, tag: str, before: Outline, done: Callable[[Trial], bool] = lambda _: False
+) -> Trial | None:
+    """Point at one of what may be pointed at, press it, drag it and turn the wheel over it, until that is ``done``.
+
+    None where it has gone.
+    """
+    begun, trial = len(page.fence.held), Trial(tag, (), ())
+
+    def note(outline: Outline | None) -> bool:
+        nonlocal trial
+        fresh = (outline,) if outline is not None and outline != before else ()
+        trial = Trial(tag, trial.shown + fresh, tuple(page.fence.held[begun:]))
+        return done(trial)
+
+    place = await page.place(at)
+    if place is None or note(await page.pointed(place, press=False)):
+        return trial if place is not None else None
+    place = await page.place(at)
+    if place is None or note(await page.pointed(place, press=True)):
+        return trial if place is not None else None
+    if place.room and note(await page.dragged(at)):
+        return trial
+    if place.listens:
+        note(await page.wheeled(at))
+    return trial
 
 
-async def _does_it_alone(visit: Visit, at: int, shows: Callable[[Outline], bool]) -> bool:
-    """Say whether the page ``shows`` something for that one alone: not by itself, nor as it is scrolled to."""
-    page = visit.page
+async def _does_it_alone(page: Page, at: int, brings: Callable[[Trial], bool]) -> bool:
+    """Say whether that one alone ``brings`` something: not the page by itself, nor as it is scrolled to."""
     await page.fence.shut()
     await page.query("point", at)
     await asyncio.sleep(ALONE)
-    return not shows(await page.look(whole=False)) and await _shown_by(visit, at, shows) is not None
+    before = await page.view(0)
+    if brings(Trial("", (before,), ())):
+        return False
+    trial = await _trial(page, at, "", before, brings)
+    return trial is not None and brings(trial)
 
 
 def presses(outline: Outline, but: re.Pattern[str] = NEVER) -> list[Node]:
@@ -177,36 +215,56 @@ def presses(outline: Outline, but: re.Pattern[str] = NEVER) -> list[Node]:
     return [node for node in staying if not NEVER.search(node.name) and not but.search(node.name)]
 
 
+def _tries(outline: Outline, but: re.Pattern[str]) -> list[tuple[bool, Node]]:
+    """Return the controls of a page that may show something, in turn, each with whether it is pressed or focused."""
+    named = [node for node in outline.pressable() if node.name and node.ref and not node.disabled]
+    # the focus alone may show it
+    focused = [(False, node) for node in named[:MAX_FOCUSED]]
+    every = presses(outline, but)
+    searching = [node for node in every if SEARCH.search(node.name)][:MAX_SEARCHES]
+    # those of a search come last, so that the others go the same way for a task that does not mean them
+    others = [node for node in every if not SEARCH.search(node.name)][:MAX_PRESSES]
+    return focused + [(True, node) for node in (*others, *searching)]
+
+
 async def by_control(
-    visit: Visit, outline: Outline, shows: Callable[[Outline], bool], but: re.Pattern[str] = NEVER
+    visit: Visit, url: str, shows: Callable[[Outline], bool], but: re.Pattern[str] = NEVER
 ) -> tuple[Node, Outline] | None:
-    """Press the controls of a page, which is open, while nothing can leave, until it ``shows`` what was hidden.
+    """Press the controls of the page at ``url`` while nothing can leave, until it ``shows`` what was hidden.
 
     Returns the control and the page then, what the tree leaves out too. ``but``: names of controls that are not meant.
-    Nothing is tried where the run has little left.
+    What they bring is kept for all tasks. Nothing is tried where the run has little left. Raises Closed, Stuck.
     """
+    trail = visit.trails.get(visit.place(url)) if but in (NEVER, SEARCH) else None
+    if trail is not None and not any(map(shows, trail.shown + (trail.searching if but is NEVER else []))):
+        return None
     if not visit.spare:
         return None
-    page = visit.page
-    named = [node for node in outline.pressable() if node.name and node.ref and not node.disabled]
-    await page.fence.shut()
-    # the focus alone may show it
-    tries = [
-        *((page.focus, node) for node in named[:MAX_FOCUSED]),
-        *((page.click, node) for node in presses(outline, but)[:MAX_PRESSES]),
-    ]
-    seen = await page.query("glimpse")
-    for act, node in tries:
-        if not await act(node):
+    page, outline = visit.page, await visit.shown(url)
+    tries = _tries(outline, but)
+    trail, begun = Trail([], []), len(page.fence.held)
+    if tries:
+        await page.attempt()
+    first = seen = await page.view(0)
+    glimpse = await page.query("glimpse")
+    focus_shows = bool(tries) and await page.shows_on_focus([node for is_press, node in tries if not is_press])
+    for is_press, node in tries:
+        if not is_press and not focus_shows:
             continue
-        if act == page.click:
-            await asyncio.sleep(LOOK)
-        before, seen = seen, await page.query("glimpse")
-        if seen is not None and seen == before and not outline.tree_only:
-            continue  # a question costs less than an outline
-        if not shows(await page.look(whole=False)):
+        if not await (page.click(node, within=PATIENCE) if is_press else page.focus(node)):
+            continue
+        before, seen = seen, await page.view(LOOK if is_press else 0)
+        if seen == before and not outline.tree_only:
+            continue
+        (trail.searching if SEARCH.search(node.name) else trail.shown).append(seen)
+        if not shows(seen):
             continue
         shown = await page.settle()
         visit.step("pressed", node, outline=shown)
         return node, shown
+    if but is NEVER:
+        painted = str(await page.query("painted") or "")
+        visit.trails[visit.place(url)] = trail._replace(held=tuple(page.fence.held[begun:]), painted=painted)
+    if tries:
+        page.intact = seen == first and await page.is_as(glimpse, back=True)
     return None

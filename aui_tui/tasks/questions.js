@@ -1,7 +1,7 @@
 // Questions to a page. Elements are chosen by role and name beforehand; these functions only ask about one of them,
 // or explain afterwards what an agent could not see. A line `//: name` begins a function. HIT, REACTS, HOVERS, OPERATED,
 // SPOKEN, LABELLED, TICKS, DEEP, BOXED, BESIDE and SERVES stand for `hit`, `reaction` and the functions of their names,
-// HOVERED and MARKED for `hovered` and whether the markup calls something a search.
+// HOVERED, GLIMPSE and MARKED for `hovered`, `glimpse` and whether the markup calls something a search.
 
 //: hit  Would a click at the centre of the first visible box reach the element? null: no box is in sight.
 element => {
@@ -35,6 +35,9 @@ element => {
   }
   return null;
 }
+
+//: hits  The same of several elements; null for one that has gone.
+elements => { const reach = HIT; return elements.map(element => element && reach(element)); }
 
 //: free  Whether a click reaches every link and control in sight; false where there is none.
 () => {
@@ -184,13 +187,69 @@ async () => {
   return was / innerHeight;
 }
 
+//: back  Scroll to the beginning of the page.
+() => { scrollTo({ left: 0, top: 0, behavior: "instant" }); }
+
+//: fits  Whether the whole page is in the window.
+() => { const root = document.scrollingElement || document.documentElement; return root.scrollHeight <= innerHeight; }
+
 //: hand  Whether the mouse shows a hand over an element.
 element => ["pointer", "grab"].includes(getComputedStyle(element).cursor)
 
-//: glimpse  A text that is another one where the page shows something else.
+//: glimpse  A number that is another one where the page shows something else; null where a frame keeps its own to itself.
 () => {
-  const deep = DEEP, shown = deep("*").filter(element => element.checkVisibility({ visibilityProperty: true, opacityProperty: true }));
-  return [location.href, shown.length, document.body.innerText, ...shown.filter(element => !element.children.length).map(element => element.textContent)].join();
+  const deep = DEEP, every = deep("*"), said = [location.href, document.title, document.documentElement.outerHTML];
+  for (const element of every) {
+    if (element.localName === "iframe" && !element.contentDocument) return null;
+    if (element.localName === "iframe") said.push(element.contentDocument.documentElement.outerHTML);
+    if (element.shadowRoot) said.push(element.shadowRoot.innerHTML);
+    const box = element.getBoundingClientRect(), view = element.ownerDocument.defaultView;
+    const shown = element.checkVisibility({ visibilityProperty: true });
+    said.push(shown && box.width > 0 && box.height > 0 ? 2 : +shown);
+    if ("value" in element) said.push(element.value, element.checked, element.selectedIndex);
+    if (!shown) continue;
+    for (const side of ["::before", "::after"]) {
+      const drawn = view.getComputedStyle(element, side).content;
+      if (drawn !== "none" && drawn !== "normal") said.push(drawn);
+    }
+  }
+  // two hashes of 32 bits each (cyrb53), since only whether it is the same is asked
+  let left = 0xdeadbeef, right = 0x41c6ce57;
+  for (const part of said) {
+    const text = String(part) + "\n";
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      left = Math.imul(left ^ code, 2654435761);
+      right = Math.imul(right ^ code, 1597334677);
+    }
+  }
+  return `${left >>> 0} ${right >>> 0}`;
+}
+
+//: focused  Whether the page shows something else once any of the elements has the focus; null where that cannot be seen.
+elements => {
+  const glimpse = GLIMPSE, first = glimpse();
+  return first === null ? null : elements.some(element => { element.focus(); return glimpse() !== first; });
+}
+
+//: after  Wait for what an input brings about: two frames, and more while the page moves, `most` milliseconds at most; its glimpse then.
+async most => {
+  const glimpse = GLIMPSE, end = performance.now() + most, calm = window[Symbol.for("rest")];
+  let stirred = false;
+  const watch = new MutationObserver(() => { stirred = true; });
+  watch.observe(document, { attributes: true, characterData: true, childList: true, subtree: true });
+  const frame = () => new Promise(done => { requestAnimationFrame(done); scheduler.postTask(done, { delay: 50 }); });
+  const due = () => { const rest = calm ? calm() : null; return rest === null || rest < 0; };
+  const shows = key => /^(display|visibility|content-?visibility|(max|min)?-?(height|width))$/i.test(key);
+  const turns = one => one.transitionProperty ? shows(one.transitionProperty) : one.effect.getKeyframes().some(frame => Object.keys(frame).some(shows));
+  const moves = () => document.getAnimations().some(one => one.playState === "running" && one.effect.getComputedTiming().endTime < Infinity && turns(one));
+  for (let still = 0; still < 2 && performance.now() < end;) {
+    await frame();
+    still = stirred || due() || moves() ? 0 : still + 1;
+    stirred = false;
+  }
+  watch.disconnect();
+  return glimpse();
 }
 
 //: closed  Whether a node lies in a closed shadow root.
@@ -211,9 +270,9 @@ element => { const box = element.getBoundingClientRect(); return [box.left + scr
   document.addEventListener("readystatechange", () => done(true), { once: true });
 })
 
-//: state  Whether the document is complete and its scripts are at rest, for how long, and its title.
-async () => {
-  const rest = await new Promise(done => requestIdleCallback(at => done(!at.didTimeout), { timeout: 300 }));
+//: state  Whether the document is complete and its scripts are at rest, which `at_once` does not ask, for how long, and its title.
+async at_once => {
+  const rest = at_once || await new Promise(done => requestIdleCallback(at => done(!at.didTimeout), { timeout: 300 }));
   const calm = window[Symbol.for("rest")];
   return { ready: rest && document.readyState === "complete", title: document.title, rest: calm ? calm() : null };
 }
@@ -225,6 +284,15 @@ all => {
     .filter(frame => frame.style.display !== "none" && (all || (frame.src && barred(frame))));
   for (const frame of found) frame.style.display = "none";
   return found.length > 0 || !all;
+}
+
+//: calm  Wait until the document is complete and has not changed for so many milliseconds, and for as many at most.
+async ([calm, most]) => {
+  const end = performance.now() + most, rest = window[Symbol.for("rest")];
+  for (let at = -1; at < calm && performance.now() < end;) {
+    at = document.readyState !== "complete" ? -1 : rest ? rest() ?? calm : calm;
+    if (at < calm) await new Promise(done => scheduler.postTask(done, { delay: 20 }));
+  }
 }
 
 //: snippet  The start tag of an element.

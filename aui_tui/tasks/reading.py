@@ -40,6 +40,7 @@ async def read(visit: Visit) -> TaskResult:
         ending = await covered(visit, cover, outline)
         visit.veil = _over(cover)
         return ending
+    await visit.note(outline)
     visit.difference = await _difference(visit, outline)
     text, headings = outline.text(), outline.headings()
     links = [node for node in outline.of("link") if node.name]

@@ -220,7 +220,7 @@ class _Run:
             self.followed.set()
         aside = [task for task in rest if task == "search"]
         alone = visit.act or CORES < LANES or not visit.reached or bool(visit.veil) or rest == aside
-        if alone or not (aside and await seeks(visit)):
+        if alone or not (aside and await seeks(visit, visit.home)):
             await self._lane(visit, rest, end)
             return
         lanes = (
@@ -306,7 +306,7 @@ class _Run:
             return ending
         # one link that is left out may be the anchor of a heading, or the picture of an item
         if visit.home.dom_only and (task not in ("follow", "offer") or visit.difference is not None):
-            home = await visit.here(visit.url)
+            home = await visit.shown(visit.url)
             hidden = await visit.kept_out(home, lambda apart: next(filter(SOUGHT[task], apart.nodes), None))
             if hidden is not None:
                 return hidden

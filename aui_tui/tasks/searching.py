@@ -110,10 +110,10 @@ async def search(visit: Visit) -> TaskResult:
     return await _failed(visit, tries, named=any(in_name for _, in_name in asked_for))
 
 
-async def seeks(visit: Visit) -> bool:
-    """Say whether the homepage, which is open, has something to search with: a field, or what may open one."""
-    _, box, nameless = await search_field(visit, visit.home, opens=False)
-    return box is not None or nameless is not None or opener(visit.home) is not None
+async def seeks(visit: Visit, outline: Outline) -> bool:
+    """Say whether a page, which is open, has something to search with: a field, or what may open one."""
+    _, box, nameless = await search_field(visit, outline, opens=False)
+    return box is not None or nameless is not None or opener(outline) is not None
 
 
 async def _control(visit: Visit, attempt: SearchResult) -> SearchResult | TaskResult:
@@ -187,20 +187,22 @@ async def _ask(visit: Visit, query: str) -> SearchResult | TaskResult:
 async def _typed(visit: Visit, query: str) -> SearchResult | TaskResult:
     """Open the homepage, find the search field and type into it; return the ending where that cannot be."""
     page, fence = visit.page, visit.page.fence
-    before = await visit.here(visit.url)
+    before = await visit.shown(visit.url)
+    if page.touched and await seeks(visit, before):
+        before = await visit.here(visit.url)
     begun = len(fence.held)
     before, box, nameless = await search_field(visit, before)
     if nameless is not None:
         visit.step("found", nameless, note="a field without a name", mark="stuck", outline=before)
         return await visit.blame("search-unnamed", nameless)
     if box is None:
-        apart = await visit.kept_out(before, lambda seen: field_of(seen) or (_entry(seen) if page.touched else None))
+        apart = await visit.kept_out(before, lambda seen: field_of(seen) or (None if page.stands else _entry(seen)))
         if apart is not None:
             return apart
         # what would have opened the search may need what was held back
         if any(request.own and request.sends for request in fence.held[begun:]):
             return ended("search-held", {"queries": "a word"})
-        typed = await _typed_by_mouse(visit, query) if page.touched else ""
+        typed = await _typed_by_mouse(visit, query) if not page.stands else ""
         return ended("search-by-mouse", snippet=typed) if typed else await _by_address(visit, query)
     form = await page.ask(box, "search-form") or {}
     if form.get("readonly"):
@@ -326,7 +328,7 @@ async def _by_mouse(visit: Visit, query: str) -> str:
     before = await page.look(whole=False)
     for at, tag in enumerate(await _senders(visit, query)):
         begun = len(fence.held)
-        if await page.pointed(at, press=True) is None:
+        if await page.clicked(at) is None:
             continue
         await asyncio.sleep(SENT)
         asked = [held.url for held in fence.held[begun:] if held.own and (held.document or held.sends)]
@@ -381,7 +383,7 @@ async def _drawn_anew(visit: Visit, last: SearchResult) -> str:
     drawn = await pictures(visit)
     if not drawn:
         return ""
-    await visit.here(visit.url)
+    await visit.shown(visit.url)
     had = await pictures(visit)
     return drawn if await _typed_again(visit, last.query) and drawn != had else ""
 
@@ -399,7 +401,7 @@ async def _pinned(visit: Visit, last: SearchResult) -> str:
     pin = await by_pointing(visit, "mark", lambda shown: shown.text().casefold().count(query) > shown_before)
     if not pin:
         return ""
-    await visit.here(visit.url)
+    await visit.shown(visit.url)
     return pin if len(await visit.page.inspect("pointable", "mark") or ()) != marks else ""
 
 
@@ -428,7 +430,7 @@ async def _no_field(visit: Visit, query: str) -> TaskResult:
 
     What a mouse alone opens accuses nobody where a control with a name that is unknown here opens a field too.
     """
-    before = await visit.here(visit.url)  # what seemed to open the search may have led elsewhere
+    before = await visit.shown(visit.url)  # what seemed to open the search may have led elsewhere
     hidden = await visit.page.inspect("hidden-search")
 
     def shows(shown: Outline) -> bool:
@@ -437,11 +439,10 @@ async def _no_field(visit: Visit, query: str) -> TaskResult:
     ending = await _by_eye(visit, shows, str(hidden["opener"]) if hidden else "", query)
     if ending is None and not hidden:
         return ended("search-absent")
-    home = await visit.here(visit.url)
-    if await by_control(visit, home, shows) is not None:
+    if await by_control(visit, visit.url, shows) is not None:
         return ended("search-hidden")
     # a field that nothing shows is none, where everything that may show it was tried
-    return ending or ended("search-hidden" if len(presses(home)) > MAX_PRESSES else "search-absent")
+    return ending or ended("search-hidden" if len(presses(before)) > MAX_PRESSES else "search-absent")
 
 
 async def _by_eye(visit: Visit, shows: Callable[[Outline], bool], opener: str, query: str) -> TaskResult | None:
@@ -457,11 +458,11 @@ async def _by_eye(visit: Visit, shows: Callable[[Outline], bool], opener: str, q
     disabled = disabled_field(visit.home)
     if disabled is not None:
         return await _closed(visit, await visit.here(visit.url), disabled)
-    await visit.here(visit.url)
+    await visit.shown(visit.url)
     pointed = opener or await by_pointing(visit, "field", shows, SAYS_SEARCH)
     if pointed:
         return ended("search-no-name", snippet=pointed)
-    await visit.here(visit.url)
+    await visit.shown(visit.url)
     typed = await _typed_by_mouse(visit, query)
     return ended("search-by-mouse", snippet=typed) if typed else None
 
@@ -478,18 +479,20 @@ async def _typed_by_mouse(visit: Visit, query: str) -> str:
     page, fence = visit.page, visit.page.fence
     if not visit.spare:
         return ""
-    tags = await pointable(page, "field", SAYS_SEARCH)
-    await fence.shut()
-    for at, tag in enumerate(tags):
+    spots = await pointable(page, "field", SAYS_SEARCH)
+    glimpse = await page.query("glimpse") if page.stands else None
+    await page.attempt()
+    for at, spot in enumerate(spots):
         begun = len(fence.held)
-        pressed = await page.pointed(at, press=True)
+        pressed = await page.clicked(at)
         if pressed is None or await page.query("writes"):
             continue
         await page.write(query)
         await page.press("Enter")
-        await asyncio.sleep(SENT)
+        shown = await page.view(SENT)
         asked = any(quote(query) in held.url for held in fence.held[begun:])
-        if asked or results(await page.look(whole=False), query, pressed):
-            visit.step("typed", note=tag, mark="stuck", outline=page.outline)
-            return tag
+        if asked or results(shown, query, pressed):
+            visit.step("typed", note=spot.tag, mark="stuck", outline=page.outline)
+            return spot.tag
+    page.intact = await page.is_as(glimpse, back=True)
     return ""

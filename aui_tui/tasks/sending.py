@@ -74,7 +74,7 @@ async def sent_by_mouse(visit: Visit, outline: Outline, key: int, fields: Sequen
 
 def pointing(page: Page, at: int) -> Press:
     """Return a press of the mouse on what may be pointed at, of that number."""
-    return lambda: page.pointed(at, press=True)
+    return lambda: page.clicked(at)
 
 
 async def by_name(page: Page, done: Collection[str]) -> bool:
@@ -100,7 +100,7 @@ async def written_by_mouse(visit: Visit, outline: Outline) -> str:
     if not tags:
         return ""
     await page.fence.shut()
-    if await page.pointed(0, press=True) is None:
+    if await page.clicked(0) is None:
         return ""
     await page.write(TYPED["email"])
     if not await page.query("keeps", TYPED["email"]):

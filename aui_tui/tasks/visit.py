@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import msgspec
@@ -21,9 +21,12 @@ from aui_tui.model.observations import LIMIT_STATUS
 from aui_tui.model.tasks import Step, TaskEvent, TaskResult, TreeDifference
 from aui_tui.packaged import read_table
 from aui_tui.tasks.covers import Cover
+from aui_tui.tasks.fence import NetworkPhase
+from aui_tui.tasks.forms import Form, forms_of, has_entry
 from aui_tui.tasks.outline import DIALOGS, NOTHING, Node, Outline
 from aui_tui.tasks.page import Page, Stuck
-from aui_tui.tasks.vocabulary import PUZZLE
+from aui_tui.tasks.trials import Spot, Trail, Trial
+from aui_tui.tasks.vocabulary import PUZZLE, acts
 from aui_tui.text import clean
 
 DISMISSALS: Final = 2
@@ -39,6 +42,19 @@ MAX_SHADOW_CHECKS: Final = 3
 """Texts that are checked for a closed shadow root around them."""
 PUZZLE_TEXT_CHARS: Final = 1000
 """Characters at the beginning of a page that are searched for the words of a puzzle."""
+
+
+class Facts(NamedTuple):
+    """What a page holds: the names of controls that are ``hidden``, what scripts have ``painted``, and the forms, None
+    where nothing takes typing.
+
+    ``moved``: something that is no control reacts to a mouse, in the main part, or anywhere on the homepage.
+    """
+
+    hidden: tuple[str, ...]
+    painted: str
+    moved: bool
+    forms: list[Form] | None
 
 
 @dataclass
@@ -70,6 +86,14 @@ class Visit:
     obstacle: str = ""
     """What kept a page that was opened from being seen whole: what is not found there may be there all the same."""
     outlines: dict[str, Outline] = field(default_factory=dict)
+    noted: dict[str, Facts] = field(default_factory=dict)
+    """What the pages hold that were opened, by address."""
+    led: dict[str, str] = field(default_factory=dict)
+    """Where the addresses that were opened led to."""
+    trials: dict[str, dict[Spot, Trial]] = field(default_factory=dict)
+    """What a mouse brought about on the pages, by address, each as it was opened."""
+    trails: dict[str, Trail] = field(default_factory=dict)
+    """What the controls of the pages brought about, one after the other, by address."""
     cover: Cover | None = None
     """What covers the page that was opened last, and was not dismissed."""
 
@@ -106,7 +130,14 @@ class Visit:
         self.tell(TaskEvent(state="step", task=self.task, step=made))
 
     def place(self, url: str) -> str:
-        """Return ``url`` without a fragment that is an anchor; another one stays: it may be the route of a script."""
+        """Return the page that ``url`` led to when it was opened, without a fragment that is an anchor.
+
+        Another fragment stays: it may be the route of a script.
+        """
+        place = self._whole(url)
+        return self.led.get(place, place)
+
+    def _whole(self, url: str) -> str:
         page, fragment = urldefrag(url)
         place = unquote(fragment)
         return page if place in self.anchors or place.casefold() in ("", "top") else url
@@ -115,6 +146,10 @@ class Visit:
         """Say whether ``url`` is the homepage."""
         return self.place(url) == self.place(self.home.url)
 
+    def leads_on(self, url: str) -> bool:
+        """Say whether ``url`` leads to another page, and asking for it does nothing."""
+        return not self.at_home(url) and not acts(url)
+
     def same_site(self, url: str) -> bool:
         """Say whether ``url`` lies on the site: the host of the homepage, with or without www."""
         return _host(url) == _host(self.home.url or self.url)
@@ -122,6 +157,7 @@ class Visit:
     async def open(self, url: str) -> Outline:
         """Open a page, and note the step. Raises Closed, Stuck."""
         outline = await self.page.open(url)
+        self.led[self._whole(url)] = self._whole(outline.url)
         self.step("opened", note=clean(outline.title or url, 120), outline=outline)
         self.outlines[self.place(outline.url)] = outline
         title = clean(outline.title or url, 80)
@@ -130,6 +166,21 @@ class Visit:
         elif await self._has_closed_shadow_root(outline):
             self.obstacle = self.obstacle or f"“{title}” holds parts in a closed shadow root"
         return outline
+
+    async def facts(self, url: str) -> Facts:
+        """Return what the page at ``url`` holds; it is opened where that is not known. Raises Closed, Stuck."""
+        if self.place(url) not in self.noted:
+            await self.note(await self.shown(url))
+        return self.noted[self.place(url)]
+
+    async def note(self, outline: Outline) -> None:
+        """Keep what a page holds, which is open with nothing over it, so that it need not be opened for that again."""
+        page, everywhere = self.page, "home" if self.at_home(outline.url) else ""
+        questions = page.query("hidden-controls"), page.query("painted"), page.inspect("moved", everywhere)
+        hidden, painted, moved = await asyncio.gather(*questions)
+        forms = await forms_of(page, outline) if has_entry(outline) else None
+        names = tuple(map(str, hidden or ()))
+        self.noted[self.place(outline.url)] = Facts(names, str(painted or ""), bool(moved), forms)
 
     async def _has_closed_shadow_root(self, outline: Outline) -> bool:
         """Say whether text of the tree that the DOM lacks is in a closed shadow root, not just newer than the DOM."""
@@ -157,6 +208,7 @@ class Visit:
         if status == LIMIT_STATUS or status >= 500:
             self.outlines.pop(self.place(outline.url), None)
             raise Stuck(f"status {status}")
+        await self.note(outline)
         return outline
 
     async def here(self, url: str) -> Outline:
@@ -164,9 +216,19 @@ class Visit:
 
         Raises Closed, Stuck.
         """
-        if not self.page.touched and self.place(self.page.tab.url) == self.place(url):
-            return await self.page.look()
-        return (await self.clear(await self.open(url)))[0]
+        page = self.page
+        if page.touched or page.fence.phase is NetworkPhase.SHUT or self.place(page.tab.url) != self.place(url):
+            return (await self.clear(await self.open(url)))[0]
+        return await page.again()
+
+    async def shown(self, url: str) -> Outline:
+        """Return the page at ``url`` to look at it, or to try something while nothing can leave.
+
+        It is as ``here`` returns it; one that is left as it was by what was tried before will do. Raises Closed, Stuck.
+        """
+        if self.page.intact and self.place(self.page.tab.url) == self.place(url):
+            return await self.page.again()
+        return await self.here(url)
 
     async def clear(self, outline: Outline, over: Node | None = None) -> tuple[Outline, Cover | None]:
         """Dismiss what covers the page, or the element ``over``: by a button with a known name, twice, then by Escape.

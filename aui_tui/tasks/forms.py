@@ -1,0 +1,103 @@
+"""The forms of a page, and what in it takes typed text: found by the accessibility tree, asked of the page."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any, Final, NamedTuple
+
+from aui_tui.tasks.elements import Control
+from aui_tui.tasks.outline import ENTRIES, FIELDS, Node, Outline
+from aui_tui.tasks.page import Page
+from aui_tui.tasks.vocabulary import ADD, MAIL, SEARCH, TRAP
+
+LOOSE: Final = 2
+"""Text fields outside every form that make one together."""
+MOST: Final = 40
+"""Controls of one form that are tried."""
+
+
+class Form(NamedTuple):
+    """A form: its page, its number among the page's forms, and its visible controls."""
+
+    url: str
+    key: int
+    controls: list[Control]
+
+    @property
+    def is_newsletter(self) -> bool:
+        """It asks for an e-mail address alone, as at the foot of every page: the site may have another form."""
+        entries = [control for control in self.controls if control.node.role in ENTRIES]
+        mail = (one for one in entries if one.about["type"] == "email" or MAIL.search(one.node.name))
+        return len(entries) == 1 and next(mail, None) is not None
+
+
+def has_entry(outline: Outline) -> bool:
+    """Say whether a page has a field to type in that is not a search field."""
+    return bool(entries(outline))
+
+
+def entries(outline: Outline) -> Counter[tuple[str, str]]:
+    """Return how often each role and name of a field to type in stands on a page, those of search fields left out."""
+    return Counter((node.role, node.name) for node in outline.nodes if is_entry(node))
+
+
+def is_entry(node: Node) -> bool:
+    is_search = node.role == "searchbox" or "search" in node.path or SEARCH.search(node.name)
+    return node.role in ENTRIES and not is_search
+
+
+def size(form: Form) -> tuple[bool, int]:
+    """Return by what the largest form is found: that of a newsletter is smaller than any other."""
+    return not form.is_newsletter, len(form.controls)
+
+
+async def forms_of(page: Page, outline: Outline) -> list[Form]:
+    """Return the forms other than search, log-in, language picker and cart, with their visible controls.
+
+    Fields outside every form are one form when at least two of them take text.
+    """
+    groups: dict[tuple[str, int], list[Control]] = {}
+    fields = [node for node in outline.nodes if node.role in FIELDS | {"slider"} and node.ref and not node.disabled]
+    buttons = [node for node in outline.of("button") if node.ref and not node.disabled]
+    if await page.query("takes-file") is False:  # one that does not tell may be in a frame, or in a closed shadow root
+        buttons = [node for node in buttons if node.framed or node in outline.tree_only]
+    fields += buttons[:MOST]
+    abouts = await asyncio.gather(*(page.ask(node, "control") for node in fields))
+    for node, answer in zip(fields, abouts, strict=True):
+        about = answer or await page.ask(node, "control")  # a busy machine may be late
+        if node.role == "button" and (about or {}).get("type") != "file":
+            continue
+        if about and about["visible"] and not TRAP.search(node.name):
+            groups.setdefault((node.ref.rpartition("e")[0], about["key"]), []).append(Control(node, about))
+    return [Form(outline.url, key, controls) for (_, key), controls in groups.items() if _counts(controls, key)]
+
+
+def _counts(controls: list[Control], key: int) -> bool:
+    abouts = [control.about for control in controls]
+    if any(about["password"] or about["search"] for about in abouts):
+        return False
+    nodes = [control.node for control in controls]
+    # what orders or books asks for a name and an address as well; a cart asks for a number and a kind
+    if any(ADD.search(about["buttons"]) for about in abouts) and sum(node.role == "textbox" for node in nodes) < LOOSE:
+        return False
+    entries = [entry for entry in controls if entry.node.role in ENTRIES and entry.about["tag"] != "SELECT"]
+    if key >= 0 and len(controls) == 1 and entries and _like_a_search(abouts[0]):
+        return False
+    if key >= 0 and abouts[0]["method"] == "get" and not any(map(_asks_who, abouts)):
+        return False  # a form that says that it sends by GET asks for something, such as rows of a table
+    if any(node.role == "searchbox" or "search" in node.path or SEARCH.search(node.name) for node in nodes):
+        return False
+    if key < 0:
+        return sum(node.role == "textbox" for node in nodes) >= LOOSE
+    return bool(entries)
+
+
+def _asks_who(about: dict[str, Any]) -> bool:
+    """Say whether a control asks who writes, or what: for an address, a number or a longer text."""
+    return about["type"] in ("email", "tel") or about["tag"] == "TEXTAREA"
+
+
+def _like_a_search(about: dict[str, Any]) -> bool:
+    """Say whether the one field of a form is the field of a search, in whatever script it is named."""
+    return about["method"] in ("", "get") and about["tag"] == "INPUT" and about["type"] in ("text", "search")
