@@ -196,6 +196,9 @@ class _Search:
         def shows(shown: Outline) -> bool:
             return bool(entries(shown) - had)
 
+        # what is pointed at leaves most pages as they are, which presses of controls do not: they come last
+        pointed = await by_pointing(visit, "field", shows)
+        found = await forms_of(visit.page, await visit.page.look(whole=False)) if pointed else []
         opened = await by_control(visit, url, shows, SEARCH)
         if opened is not None and await self.freshen():
             opened = await by_control(visit, url, shows, SEARCH)
@@ -205,10 +208,7 @@ class _Search:
             if forms:
                 return await _judge(visit, outline, max(forms, key=size))
             return await visit.kept_out(outline, lambda apart: next(filter(is_entry, apart.nodes), None))
-        await visit.shown(url)
-        pointed = await by_pointing(visit, "field", shows)
-        shown = await forms_of(visit.page, await visit.page.look(whole=False)) if pointed else []
-        return ended("form-pointing", url=url, snippet=pointed) if shown else None
+        return ended("form-pointing", url=url, snippet=pointed) if found else None
 
     async def _missing(self, node: Node, outline: Outline) -> None:
         """Note what a page, which is open, has in the place of a form."""

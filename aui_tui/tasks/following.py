@@ -14,6 +14,7 @@ from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, FIELDS, Node, Outline
 from aui_tui.tasks.page import Closed, Pressed, Stuck, Untouched
 from aui_tui.tasks.pointing import by_control, by_pointing, pointable, trial_that
 from aui_tui.tasks.reading import items, names_an_item
+from aui_tui.tasks.trials import Trial
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import DISMISS, INVITE, MISSING, TAKES, opens, words
 from aui_tui.text import clean
@@ -201,12 +202,11 @@ async def _nothing_to_follow(visit: Visit) -> TaskResult:
         return ended("follow-clickable", facts, url=outline.url)
     first = visit.home.headings()[:1]
 
-    def elsewhere(shown: Outline) -> bool:
-        return not visit.at_home(shown.url) or shown.headings()[:1] != first
+    def leads(trial: Trial) -> bool:
+        elsewhere = (not visit.at_home(shown.url) or shown.headings()[:1] != first for shown in trial.shown)
+        return any(elsewhere) or trial.asks(visit.leads_on)
 
-    row = await trial_that(
-        visit, "row", lambda trial: trial.shows(elsewhere) or trial.asks(visit.leads_on), alone=False
-    )
+    row = await trial_that(visit, "row", leads, alone=False)
     if row is not None:
         return ended("follow-pointing", {"example": row.tag}, url=outline.url, snippet=row.tag)
     chosen = await _list_by_mouse(visit)

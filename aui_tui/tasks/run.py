@@ -413,7 +413,7 @@ class _Run:
         A page that nothing was typed or pressed in is drawn once.
         """
         page, tab, task = visit.page, visit.page.tab, visit.task
-        untouched = not page.touched
+        untouched = page.stands
         if url in self.drawn and (untouched or tab.url != url):
             self.state.pictures[task] = self.drawn[url]
         elif tab.url != "about:blank":
