@@ -1,0 +1,60 @@
+"""What is tried on a page is tried once for all tasks, and a page is opened again only where that changed it."""
+
+from __future__ import annotations
+
+import pytest
+
+from aui_tui.tasks.browser import Browser
+from aui_tui.tasks.proxy import Allowance
+from aui_tui.tasks.run import run_tasks
+from tests.tasks.pages import PROSE, Answer, Site, hosted, html
+from tests.tasks.running import HOST, leading_to, opened, seen_at
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(120)]
+
+SPOTS = "".join(f"<span style='cursor:pointer'>Lantern {kind}</span> " for kind in ("red", "green", "blue"))
+START = html(f"<main><h1>Lanterns by the water</h1><p>{PROSE * 3}</p><p>{SPOTS}</p></main>", "Lanterns")
+CHANGES = {
+    "display": "said.style.display = 'none'",
+    "visibility": "said.style.visibility = 'hidden'",
+    "a text": "said.firstChild.data = 'Hello again'",
+    "what a style sheet writes": "sheet.sheet.insertRule('h1::after { content: \"12 €\" }')",
+    "a name": "pressed.setAttribute('aria-label', 'Order')",
+    "a control that is enabled": "pressed.disabled = false",
+    "a value": "field.value = 'typed'",
+    "a shadow root": "host.shadowRoot.innerHTML = '<p>Inside, again</p>'",
+    "the address": "history.pushState(0, '', '#there')",
+}
+"""What a page may show in another way, and a script that does so."""
+
+
+async def loads(browser: Browser, pages: dict[str, Answer], path: str) -> int:
+    """Run all tasks on a site, and return how often the page at ``path`` was asked for."""
+    site = Site(pages)
+    async with hosted(site) as port:
+        limits = Allowance(host=60.0, task=30.0, settle=5.0)
+        await run_tasks(seen_at(f"http://{HOST}"), browser, access=leading_to(port), allowance=limits)
+    return site.log.count(("GET", path))
+
+
+async def test_a_page_that_no_trial_changes_is_opened_once(browser: Browser) -> None:
+    assert await loads(browser, {"/": START}, "/") == 1
+
+
+async def test_a_homepage_behind_a_redirect_is_not_opened_again(browser: Browser) -> None:
+    pages: dict[str, Answer] = {"/": (302, {"location": "/start"}, b""), "/start": START}
+    assert await loads(browser, pages, "/start") == 1
+
+
+async def test_a_glimpse_tells_what_an_outline_tells(browser: Browser) -> None:
+    body = (
+        "<main><h1>Rooms</h1><p id=said>Hello there</p><button id=pressed disabled>Book</button>"
+        "<input id=field aria-label=Name><div id=host></div></main><style id=sheet></style>"
+        "<script>host.attachShadow({mode: 'open'}).innerHTML = '<p>Inside</p>'</script>"
+    )
+    async with hosted(Site({"/": html(body)})) as port, opened(browser, port) as page:
+        for change, script in CHANGES.items():
+            before = await page.view(0)
+            assert await page.view(0) is before, change
+            await page.tab.evaluate(script)
+            assert await page.view(0) is not before, change
