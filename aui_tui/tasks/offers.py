@@ -177,12 +177,7 @@ async def _deeper(visit: Visit, pages: Sequence[str], *, walked: bool) -> TaskRe
     """
     doubt = await _on_cards(visit)
     shown = _offer(visit.home)
-    if (
-        doubt is None
-        and not visit.act
-        and shown.price
-        and (shown.fake or shown.unknown or await _moves(visit))
-    ):
+    if doubt is None and not visit.act and shown.price and (shown.fake or shown.unknown or await _moves(visit)):
         doubt = await _judge(visit, shown)
     for url in pages if not visit.act else ():
         if doubt is not None and doubt.outcome != INCONCLUSIVE:

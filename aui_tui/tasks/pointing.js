@@ -82,7 +82,8 @@ everywhere => {
     link.host === location.host && hidden(link)).map(link => (link.textContent || "").trim().slice(0, 80)).filter(name => name);
 }
 
-//: pointable  Start tags and texts, and places in the document, of what a mouse may be pointed at for something that is hidden, the likeliest first: what
+//: pointable  Start tags with texts, and places in the document, of what a mouse may be pointed at for something that is
+// hidden, the likeliest first: what
 // reacts, what lies around the hidden, and what is drawn like a button or an icon; no control with a name. `about`: a
 // pattern of what they may say.
 (getEventListeners, hidden, about) => {
