@@ -94,7 +94,7 @@ def test_a_scan_at_zero_scans_left_names_the_next_slot_and_the_dashboard_goes_on
 def test_the_list_comes_back_as_it_was_left(tmp_path: Path) -> None:
     cards = [make_card(number) for number in range(40)]
     fill(tmp_path, cards)
-    left = sorted(card.host for card in cards if (card.score or 0) > 50)
+    left = sorted(card.host for card in cards if (card.score or 0) > 70)
 
     def as_it_was_left(terminal: Terminal) -> bool:
         return (under_the_cursor(terminal), hosts(terminal)) == (left[4], left)
@@ -103,7 +103,7 @@ def test_the_list_comes_back_as_it_was_left(tmp_path: Path) -> None:
         terminal.wait_for("AUI  ", "unreachable")
         terminal.press("/")
         terminal.wait_for("esc Cancel")
-        terminal.press("score:>50\r")
+        terminal.press("score:>70\r")
         terminal.wait_for(" of 37 sites")
         terminal.press("<")
         terminal.wait_for("Host ▴")
@@ -112,7 +112,7 @@ def test_the_list_comes_back_as_it_was_left(tmp_path: Path) -> None:
         terminal.press("q")
         assert terminal.finish() == 0
     with Terminal(tmp_path, columns=120) as terminal:
-        terminal.wait_for("score:>50")
+        terminal.wait_for("score:>70")
         terminal.wait_until(lambda: as_it_was_left(terminal))
     kept = places(tmp_path / "data").dashboard
     for text in (b"{", b'{"sort": "no column"}', b"\xff"):

@@ -40,7 +40,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("Snot an address", ("not an address", "enter scans")),
         (PALETTE + "stance walled\r", ("AUI  19 of ", "enter Open")),
         ("eqT" + DOWN, ("Theme", "colour-blind")),
-        ("\rnnn" + BACK + "y", ("Copied newsport45.example.",)),
+        ("\rnnn" + BACK + "y", ("Copied playyard30.example.",)),
     ],
 )
 def test_every_key_of_a_burst_acts_where_it_was_meant(home: Path, burst: str, words: tuple[str, ...]) -> None:
