@@ -86,20 +86,8 @@ def _table(place: str, *keys: Key) -> str:
 def bindings(place: str) -> list[BindingType]:
     """Return the keys of ``place`` as Textual wants them, with the place as the group of each."""
     group = Binding.Group(place)
-    return [
-        Binding(
-            key.key,
-            key.action,
-            key.description,
-            show=key.show,
-            key_display=key.key_display,
-            priority=key.priority,
-            tooltip=key.tooltip,
-            id=key.id,
-            group=group,
-        )
-        for key in TABLES[place]
-    ]
+    fields = [name for name in Key.__struct_fields__ if name != "needs"]
+    return [Binding(**{name: getattr(key, name) for name in fields}, group=group) for key in TABLES[place]]
 
 
 def _name_of(action: str) -> str:
