@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from aui_tui.cli import streams
 from aui_tui.model import labels
 from aui_tui.model.observations import ANOTHER_PAGE
-from aui_tui.model.progress import ProbeEvent, Progress, no_progress
+from aui_tui.model.progress import PROBE_SECONDS, ProbeEvent, Progress, no_progress
 from aui_tui.model.signs import sign
 from aui_tui.model.tasks import Step, TaskEvent, TaskProgress, run_of
 from aui_tui.text import clean
@@ -20,8 +20,6 @@ from aui_tui.text import clean
 if TYPE_CHECKING:
     from rich.text import Text
 
-LIMIT: Final = 12
-"""Seconds a probe may take."""
 COLOURS: Final = MappingProxyType({"good": "green", "critical": "red", "warn": "yellow"})
 """Rich's colours of the tones of the table of signs."""
 OnProgress = Callable[..., None]
@@ -135,7 +133,7 @@ class _Checklist:
             else:
                 text.append("  … ", "cyan")
                 prefix = "once more, " if event.state == "retrying" else ""
-                shown, style = f"{prefix}{waited:.1f}/{LIMIT} s", "dim"
+                shown, style = f"{prefix}{waited:.1f}/{PROBE_SECONDS:.0f} s", "dim"
                 if waited < 0:
                     shown = f"once more in {-waited:.0f} s: {event.note}"
             text.append(f"{labels.name(name):<14} ").append(f"{shown}\n", style)

@@ -119,13 +119,8 @@ def card_from(raw: Any) -> ReportCard:
     return msgspec.structs.replace(card, grade=letter(card))
 
 
-def decode_summary(data: bytes) -> SiteSummary:
-    """Return the index row in ``data``. Raises RecordError with one sentence that names the field at fault."""
-    return summary_from(parse(data, "index row"))
-
-
 def summary_from(raw: Any) -> SiteSummary:
-    """Return an index row from its JSON members. Raises as :func:`decode_summary`."""
+    """Return an index row from its JSON members. Raises as :func:`decode_card`."""
     return _record(raw, SiteSummary, "index row")
 
 

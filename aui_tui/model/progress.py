@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 import msgspec
+
+PROBE_SECONDS: Final = 12.0
+"""Seconds that one probe has in all, redirects included."""
 
 
 class ProbeEvent(msgspec.Struct, frozen=True, kw_only=True):

@@ -32,7 +32,6 @@ from aui_tui.report.markdown import fenced
 from aui_tui.report.sections import findings, notes
 from aui_tui.text import clean
 
-NOTHING_ACCEPTED: Final[Mapping[str, Acceptance]] = MappingProxyType({})
 ERROR, WARNING, NOTE = "error", "warning", "note"
 """Levels, as SARIF calls them."""
 LEVELS: Final = MappingProxyType({"critical": ERROR, "warn": WARNING, evidence.NOTE: NOTE})
@@ -57,7 +56,7 @@ def problems(
     card: ReportCard,
     outcome: GateOutcome | None,
     options: ExportOptions,
-    accepted: Mapping[str, Acceptance] = NOTHING_ACCEPTED,
+    accepted: Mapping[str, Acceptance],
 ) -> Iterator[Problem]:
     """Yield the findings of ``card`` with the fix of each, fixes that no finding speaks of, and failed gates."""
     occurrences: Counter[str] = Counter()

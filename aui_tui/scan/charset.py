@@ -25,6 +25,8 @@ CODEC: Final = MappingProxyType({row[0]: row[1] for row in _rows})
 
 
 HTML_TYPES: Final = ("text/html", "application/xhtml+xml")
+FEED: Final = re.compile(rb"<(?:rss|feed|rdf:RDF)[\s>]")
+"""The root of a feed."""
 PRESCAN: Final = 1024
 LATE_PRESCAN: Final = 1 << 16
 LATE_TAGS: Final = 2_000

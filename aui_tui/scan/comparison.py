@@ -35,7 +35,7 @@ from aui_tui.model.verdicts import (
 )
 from aui_tui.model.vocabulary import CHALLENGED, SERVED
 from aui_tui.scan import page_text
-from aui_tui.scan.charset import media_type
+from aui_tui.scan.charset import FEED, media_type
 from aui_tui.scan.page import PageReading
 from aui_tui.scan.page_text import PageText
 from aui_tui.scan.parser_process import ParserProcess
@@ -75,7 +75,6 @@ _PASSWORD: Final = re.compile(rb"""<input\s[^>]{0,400}?type=["']?password\b""", 
 _FORM: Final = re.compile(rb"<(?:form|input|button|select|dialog)[\s>]", re.IGNORECASE)
 _LANGUAGE: Final = re.compile(rb"""<html\s[^>]{0,400}?lang=["']?([a-z]{2})""", re.IGNORECASE)
 _FORMATS: Final = {"text/markdown": "Markdown", "text/x-markdown": "Markdown", "text/plain": "plain text"}
-_FEED: Final = re.compile(rb"<(?:rss|feed|rdf:RDF)[\s>]")
 _QUOTED: Final = 60
 """Characters quoted of a page without a title."""
 
@@ -96,7 +95,7 @@ class Page:
         """What it is, where it is no HTML: ``Markdown``, ``JSON``, ``a feed`` or ``plain text``."""
         if self.json is not None or self.kind.endswith("json"):
             return "JSON"
-        if "rss" in self.kind or "atom" in self.kind or ("xml" in self.kind and _FEED.search(self._start[:4096])):
+        if "rss" in self.kind or "atom" in self.kind or ("xml" in self.kind and FEED.search(self._start[:4096])):
             return "a feed"
         return _FORMATS.get(self.kind, "")
 

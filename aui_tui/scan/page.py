@@ -18,9 +18,9 @@ from aui_tui.model import directives
 from aui_tui.model.observations import READABLE_ENOUGH, Landmarks, PageFacts
 from aui_tui.model.reads import Reads
 from aui_tui.scan import agent_files, charset, markup
-from aui_tui.scan.charset import HTML_TYPES, media_type
+from aui_tui.scan.charset import FEED, HTML_TYPES, media_type
 from aui_tui.scan.page_text import WORD, PageText, of_text
-from aui_tui.scan.shell import MOST, PLACEHOLDERS, outline
+from aui_tui.scan.shell import CONTROLS, MOST, PLACEHOLDERS, UNREAD, outline
 from aui_tui.text import tidy
 
 _BEGINNING: Final = 1 << 12
@@ -31,7 +31,6 @@ _TEXT_TYPES: Final = ("json", "xml", "markdown", "javascript")
 _MARKUP: Final = re.compile(rb"<[!a-zA-Z]")
 _FRONT_MATTER: Final = re.compile(r"\A\s*---[ \t]*\n.{0,20000}?\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 """What a Markdown file says of itself before its text."""
-_FEED: Final = re.compile(rb"<(?:rss|feed|rdf:RDF)[\s>]")
 _TAG: Final = re.compile(r"<!\[CDATA\[|\]\]>|<[^<>]{0,2000}>")
 _ADDRESS: Final = re.compile(r"\]\([^()\s]{0,2000}+\)|https?://[^\s<>\"')]{0,2000}+", re.IGNORECASE)
 """Addresses in a plain text or Markdown, which are not for reading."""
@@ -54,24 +53,22 @@ ROLES: Final = frozenset(_ROLE_WORDS.split())
 """Roles of WAI-ARIA 1.3 that may be written; of several tokens the first one recognised counts."""
 
 _IMPLICIT: Final = {"main": "main", "nav": "navigation"}
-_CONTROLS: Final = frozenset(("input", "select", "textarea"))
 _NO_LABEL: Final = frozenset(("hidden", "submit", "reset", "button", "image"))
-_UNREAD: Final = frozenset(("script", "style", "noscript", "template", "head", "title"))
 _DRAWING: Final = frozenset(("svg", "math"))
 _HEADINGS: Final = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _HEADING: Final = -1
-_OFFERS: Final = _HEADINGS | _CONTROLS | {"a", "img", "button"}
+_OFFERS: Final = _HEADINGS | CONTROLS | {"a", "img", "button"}
 """Elements that may make a short page more than a shell."""
 _TEMPLATE: Final = frozenset(("nav", "footer"))
 """Elements that the pages of a site share, and those that turn a reader away with them."""
-_CHANGING: Final = _UNREAD | _DRAWING | _TEMPLATE | {"label"}
+_CHANGING: Final = UNREAD | _DRAWING | _TEMPLATE | {"label"}
 _PLAIN_WORDS: Final = """
 html body div span p br hr ul ol li dl dt dd table thead tbody tfoot tr td th b i u s em strong small sub sup pre code
 blockquote section article aside header figure figcaption picture source time path use g
 """
 _PLAIN: Final = frozenset(_PLAIN_WORDS.split())
 """Elements that say nothing by their name."""
-_OFFERING: Final = _OFFERS - _CONTROLS
+_OFFERING: Final = _OFFERS - CONTROLS
 """Elements that say nothing more by their name once the page is known to be more than a shell."""
 _TELLING: Final = markup.APP_MARKS.union(
     ("id", "itemtype", "typeof", "style", "inert", "hidden", "popover", "contenteditable"),
@@ -119,7 +116,7 @@ def read(body: bytes, content_type: str = "") -> PageReading:
     walk.run(root)
     text = walk.text()
     facts = msgspec.structs.replace(walk.facts(text.readable), meta_charset=charset.in_meta_alone(body, content_type))
-    feed = kind not in HTML_TYPES and _FEED.search(body[:_BEGINNING])
+    feed = kind not in HTML_TYPES and FEED.search(body[:_BEGINNING])
     return PageReading(facts, _plain_text(body, content_type) if feed else text)
 
 
@@ -188,8 +185,8 @@ class _Context:
         return _Context(
             gone,
             invisible,
-            self.unread or tag in _UNREAD,
-            (tag == "noscript" and not self.unread) or (self.fallback and tag not in _UNREAD),
+            self.unread or tag in UNREAD,
+            (tag == "noscript" and not self.unread) or (self.fallback and tag not in UNREAD),
             node if tag == "label" else self.label,
             self.drawing or tag in _DRAWING,
             form,
@@ -336,7 +333,7 @@ class _Walk:
         if tag == "label":
             if not hidden:
                 self.label_for.setdefault(attributes.get("for") or "", []).append(node)
-        elif not hidden and (tag in _CONTROLS or ("contenteditable" in attributes and _is_editable(attributes))):
+        elif not hidden and (tag in CONTROLS or ("contenteditable" in attributes and _is_editable(attributes))):
             self.control(node, tag, attributes, context)
         return context.form
 
@@ -394,7 +391,7 @@ class _Walk:
             return
         if any(_filled(attributes, name) for name in ("aria-label", "title", "placeholder")):
             return
-        if context.label is None or tag not in _CONTROLS or not self.words.says(context.label):
+        if context.label is None or tag not in CONTROLS or not self.words.says(context.label):
             self.unlabelled.append((context.form, attributes, node))
 
     def is_streamed(self, name: str) -> bool:
@@ -414,7 +411,7 @@ class _Walk:
         A label for an id belongs to the first element that has it.
         """
         name = attributes.get("id")
-        first = bool(name) and node.tag in _CONTROLS and self.ids[name or ""].mem_id == node.mem_id
+        first = bool(name) and node.tag in CONTROLS and self.ids[name or ""].mem_id == node.mem_id
         labels = self.label_for.get(name, ()) if name and first else ()
         return self.refers(attributes.get("aria-labelledby") or "") or any(map(self.words.says, labels))
 
@@ -515,7 +512,7 @@ class _Words:
             node = waiting.pop()
             if node.is_text_node and (node.text_content or "").strip():
                 break
-            if not node.is_element_node or (node.tag in _CONTROLS | {"script", "style"} and node is not element):
+            if not node.is_element_node or (node.tag in CONTROLS | {"script", "style"} and node is not element):
                 continue
             known = self._known.get(node.mem_id)
             if not self._hidden and node is not element and _hidden(node.tag or "", node.attributes, False, False)[0]:

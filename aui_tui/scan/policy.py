@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Final, NamedTuple
 
 from aui_tui.errors import BadValue, ConfigError, InvalidHost
+from aui_tui.model.progress import PROBE_SECONDS
 from aui_tui.scan.signing import Signer
 from aui_tui.scan.target import DEFAULT_PORTS, Origin, Target, is_public, parse, parse_address
 from aui_tui.text import clean, is_loopback
@@ -48,7 +49,7 @@ class Limits:
     ``fields``: header fields considered; ``kept``: recorded.
     """
 
-    probe: float = 12.0
+    probe: float = PROBE_SECONDS
     connect: float = 5.0
     lookup: float = 4.0
     pause: float = 1.0

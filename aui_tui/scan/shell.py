@@ -14,6 +14,7 @@ from selectolax.lexbor import LexborNode
 
 from aui_tui.model.observations import READABLE_ENOUGH
 from aui_tui.scan import markup
+from aui_tui.scan.page_text import WORD
 
 _PLACEHOLDER_WORDS: Final = """
 loading please wait initializing starting chargement cargando carregando laden caricamento загрузка 加载中 読み込み中
@@ -22,14 +23,13 @@ PLACEHOLDERS: Final = frozenset(_PLACEHOLDER_WORDS.split())
 """Words of a placeholder: a heading of nothing else is nothing to read."""
 MOST: Final = 4_000
 """Readable characters from which on a page is none: no cookie banner is longer."""
-_WORD: Final = re.compile(r"[^\W\d_]+")
 _NOTHING: Final = 20
 """Readable characters of a root that is not empty."""
-_UNREAD: Final = frozenset(("script", "style", "noscript", "template", "head", "title"))
+UNREAD: Final = frozenset(("script", "style", "noscript", "template", "head", "title"))
 _EMBEDDED: Final = frozenset(("iframe", "video", "picture", "canvas", "object", "embed", "audio"))
 _PICTURES: Final = 3
 """Images that are content; fewer may be a logo."""
-_FILLED_IN: Final = frozenset(("input", "select", "textarea"))
+CONTROLS: Final = frozenset(("input", "select", "textarea"))
 _NO_CONTROL: Final = frozenset(("hidden", "submit", "reset", "button", "image", "checkbox", "radio"))
 _NO_ROOT: Final = frozenset(("html", "body"))
 _APP_ELEMENT: Final = re.compile(r"(?:^|-)(?:app|root|shell)(?:-|$)")
@@ -101,7 +101,7 @@ def outline(tree: LexborNode, streamed: frozenset[str]) -> Outline:
         if tag == "script":
             _count_script(node, attributes, counts)
         name = attributes.get("id") or ""
-        if tag in _UNREAD and tag != "head":
+        if tag in UNREAD and tag != "head":
             continue
         if tag not in _NO_ROOT and _is_banner(attributes):
             continue
@@ -112,7 +112,7 @@ def outline(tree: LexborNode, streamed: frozenset[str]) -> Outline:
             rooted = True
         rooted = rooted or name in streamed
         counts["embedded"] += _PICTURES if tag in _EMBEDDED else tag == "img"
-        if tag in _FILLED_IN and (attributes.get("type") or "").lower() not in _NO_CONTROL:
+        if tag in CONTROLS and (attributes.get("type") or "").lower() not in _NO_CONTROL:
             counts["controls"] += not rooted
             if rooted:
                 inside.append("x" * _NOTHING)
@@ -133,7 +133,7 @@ def outline(tree: LexborNode, streamed: frozenset[str]) -> Outline:
 
 def _letters(texts: list[str]) -> int:
     """Count the readable characters of ``texts``; those of placeholders are none."""
-    return sum(markup.letters(text) for text in texts if not PLACEHOLDERS.issuperset(_WORD.findall(text.lower())))
+    return sum(markup.letters(text) for text in texts if not PLACEHOLDERS.issuperset(WORD.findall(text.lower())))
 
 
 def _is_root(tag: str, name: str, attributes: dict[str, str | None]) -> bool:

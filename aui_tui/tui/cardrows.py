@@ -21,7 +21,7 @@ from aui_tui.model.report import HistoryPoint, HostReport, comparable_scores
 from aui_tui.model.signs import GRADES
 from aui_tui.model.surfaces import SURFACES, surface_called
 from aui_tui.model.tasks import TASKS, TaskResult, task_label
-from aui_tui.model.vocabulary import INCONCLUSIVE, NO_GRADE
+from aui_tui.model.vocabulary import INCONCLUSIVE, NO_GRADE, SEVERITIES
 from aui_tui.report import sections
 from aui_tui.report.sections import Item
 from aui_tui.text import cells, count, fit, wrap
@@ -534,7 +534,6 @@ def _by_severity(report: HostReport) -> Counter[str]:
     return Counter(item.word for item in section.items) if section is not None else Counter()
 
 
-SEVERITIES: Final = ("critical", "warn", "good")
 LEGEND: Final = ("disagree", "in", "part", "refused", "challenged", "told no", "unclear", "not asked")
 
 

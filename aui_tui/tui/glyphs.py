@@ -8,8 +8,9 @@ from typing import Final
 from aui_tui.model.signs import sign
 
 DISAGREE: Final = sign("disagree").sign
+ALIKE: Final = f"{DISAGREE} differs  = alike"
 CRITICAL: Final = sign("critical").sign
-WARN: Final = "!"
+WARN: Final = sign("warn").sign
 SPARK: Final = "▁▂▃▄▅▆▇█"
 FILLINGS: Final = {
     "Open": "█", "Selective": "▓", "Walled": "░",

@@ -15,15 +15,12 @@ from aui_tui.model.card import ReportCard
 from aui_tui.model.labels import seconds
 from aui_tui.model.observations import FILE_PROBES, Exchange, probe_names
 from aui_tui.model.points import comparable
-from aui_tui.model.progress import ProbeEvent
+from aui_tui.model.progress import PROBE_SECONDS, ProbeEvent
 from aui_tui.model.report import HostReport
 from aui_tui.model.tasks import TaskEvent, run_of, task_label
 from aui_tui.text import clean, count, fit
 from aui_tui.tui.rows import ListEntry, blank, entry, marked, pad, paragraph, spread, text, title
 from aui_tui.tui.words import clock
-
-PROBE_LIMIT: Final = 12.0
-"""Seconds in all that one probe has."""
 
 
 class Probe(ProbeEvent, frozen=True, kw_only=True):
@@ -46,7 +43,7 @@ class Probe(ProbeEvent, frozen=True, kw_only=True):
         words = f"in {self.wait - waited:.0f} s: {self.note}"
         if waited >= self.wait:
             prefix = "asked again " if self.state == "retrying" else ""
-            words = f"{prefix}{min(waited - self.wait, PROBE_LIMIT):.1f}/{PROBE_LIMIT:.0f} s"
+            words = f"{prefix}{min(waited - self.wait, PROBE_SECONDS):.1f}/{PROBE_SECONDS:.0f} s"
         return text(("…", "accent"), f" {label} ", (words, "muted"))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from shlex import quote
-from typing import Final
 
 from textual.app import ComposeResult
 from textual.content import Content
@@ -61,7 +60,7 @@ class CompareScreen(DashboardScreen[None]):
         parts = self._parts = comparison(self.reports, now=self.context.clock())
         block, every = self.focused_list, self._every
         block.border_title = Content(joined(report.card.host for report in self.reports))
-        block.border_subtitle = Content(LEGEND)
+        block.border_subtitle = Content(glyphs.ALIKE)
         block.show(lambda size: compare(*parts, size, every=every), top=top)
         self.draw_lines()
 
@@ -112,9 +111,6 @@ class CompareScreen(DashboardScreen[None]):
     def command(self) -> str:
         first, *hosts = map(quote, self._hosts)
         return "; ".join(f"aui-tui diff {first} {host}" for host in hosts)
-
-
-LEGEND: Final = f"{glyphs.DISAGREE} differs  = alike"
 
 
 def compare(differs: Section, alike: Section, size: int, *, every: bool = False) -> list[ListEntry]:

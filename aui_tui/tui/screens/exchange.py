@@ -98,7 +98,7 @@ class ExchangeScreen(DashboardScreen[None]):
             Side(
                 "Compared",
                 f"the answer: {both_labels}",
-                ALIKE_LEGEND,
+                glyphs.ALIKE,
                 partial(side_by_side, comparison, asks),
             ),
             Side(f"{left.replace('browser', 'Browser')} raw", left, RAW_LEGEND, partial(raw, comparison.left)),
@@ -182,7 +182,6 @@ class ExchangeScreen(DashboardScreen[None]):
         return f"aui-tui site {quote(self._report.card.host)} --details"
 
 
-ALIKE_LEGEND: Final = f"{glyphs.DISAGREE} differs  = alike"
 RAW_LEGEND: Final = "> asked  < answered"
 NAME: Final = 14
 ONE_SIDE: Final = 66
