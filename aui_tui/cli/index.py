@@ -59,7 +59,7 @@ def table(view: IndexView, paint: Paint, *, limit: int = 0) -> Iterator[str]:
     yield from paint.hanging(
         "",
         f"Scored {len(view.ranked):,}, unreachable {len(view.unreachable):,}{' (' + filters + ')' if filters else ''}; "
-        f"newest card {labels.moment(view.scanned_at)}"
+        f"newest card of all {labels.moment(view.scanned_at)}"
         if total
         else "No cards" + (f" {filters}." if filters else " yet; begin with: aui-tui scan HOST"),
     )

@@ -111,6 +111,11 @@ def test_unreachable_shows_no_score() -> None:
         assert not re.search(r"/100|of 100|walled|grade f|fixes", text)
 
 
+def test_the_time_below_a_list_is_that_of_the_whole_index() -> None:
+    some = msgspec.structs.replace(view(RICH_OPEN), query=Query.of(stance="open"))
+    assert "(Open); newest card of all " in " ".join(index.table(some, Paint(width=100)))
+
+
 def test_an_unreachable_host_is_one_line_of_a_list() -> None:
     gone = [msgspec.structs.replace(DEAD, host=f"gone{n}.example", evidence=(LONG,)) for n in range(3)]
     for width in (40, 80, 100):
