@@ -16,7 +16,7 @@ from aui_tui.tasks.fence import Held
 from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck, Untouched
 from aui_tui.tasks.pointing import MAX_PRESSES, SHORT, by_control, by_mouse_alone, by_pointing, presses, trial_that
-from aui_tui.tasks.reading import drawings, items
+from aui_tui.tasks.reading import FILE, drawings, items
 from aui_tui.tasks.trials import Trail, Trial
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import (
@@ -333,7 +333,7 @@ def _ahead(visit: Visit) -> Iterator[str]:
     links = (node for node in visit.home.of("link") if SHOP.search(node.name) and visit.same_site(node.url))
     for url in (*_priced(visit, visit.home)[:2], *(node.url for node in links)):
         place = visit.place(url)
-        if place not in places and place.startswith("http") and opens(place):
+        if place not in places and place.startswith("http") and opens(place) and not FILE.search(place):
             places.add(place)
             yield url
 

@@ -264,11 +264,11 @@ class Page:
         async def asked() -> Any:
             return await (await self.locate(node)).evaluate(questions()[question], *arguments)
 
-        return await _answer(asked())
+        return await self._answer(asked)
 
     async def query(self, question: str, *arguments: Any) -> Any:
         """Ask the page one of the ``questions``; None when it does not answer."""
-        return await _answer(self.tab.evaluate(questions()[question], *arguments))
+        return await self._answer(lambda: self.tab.evaluate(questions()[question], *arguments))
 
     async def inspect(self, question: str, *arguments: str) -> Any:
         """Ask one of the ``questions`` that sees which elements listen to clicks; None without an answer."""
@@ -279,7 +279,11 @@ class Page:
             answer = await (await self._cdp()).send("Runtime.evaluate", {**call, "returnByValue": True})
             return answer["result"].get("value")
 
-        return await _answer(asked())
+        return await self._answer(asked)
+
+    async def _answer(self, asked: Callable[[], Awaitable[Any]]) -> Any:
+        """Return what the page answers; None where it does not in time, and at once where it has crashed."""
+        return await _answer(asked()) if self.tab not in self.fence.crashed else None
 
     async def look(self, *, whole: bool = True, at_once: bool = False) -> Outline:
         """Return the outline of the page as it is now, as the tree has it. Raises Stuck when the page does not answer.

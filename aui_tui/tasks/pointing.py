@@ -215,6 +215,11 @@ def presses(outline: Outline, but: re.Pattern[str] = NEVER) -> list[Node]:
     return [node for node in staying if not NEVER.search(node.name) and not but.search(node.name)]
 
 
+async def _pressed(page: Page, node: Node) -> bool:
+    """Press a control; say whether it took that. One that is in reach and did not may be late on a busy machine."""
+    return await page.click(node, within=PATIENCE) or (await page.hit(node) is True and await page.click(node))
+
+
 def _tries(outline: Outline, but: re.Pattern[str]) -> list[tuple[bool, Node]]:
     """Return the controls of a page that may show something, in turn, each with whether it is pressed or focused."""
     named = [node for node in outline.pressable() if node.name and node.ref and not node.disabled]
@@ -251,7 +256,7 @@ async def by_control(
     for is_press, node in tries:
         if not is_press and not focus_shows:
             continue
-        if not await (page.click(node, within=PATIENCE) if is_press else page.focus(node)):
+        if not await (_pressed(page, node) if is_press else page.focus(node)):
             continue
         before, seen = seen, await page.view(LOOK if is_press else 0)
         if seen == before and not outline.tree_only:

@@ -26,7 +26,8 @@ SOME: Final = 3
 NAMES: Final = 5
 """Of their names."""
 LONG_NAME: Final = 150
-FILE: Final = re.compile(r"\.(?:pdf|zip|jpe?g|png|svg|gif|webp|mp[34]|xml|rss)$", re.IGNORECASE)
+FILE: Final = re.compile(r"\.(?:pdf|zip|jpe?g|png|svg|gif|webp|mp[34]|xml|rss|json|csv|txt)(?:[?#]|$)", re.IGNORECASE)
+"""The end of the address of what is no page for people."""
 
 
 async def read(visit: Visit) -> TaskResult:

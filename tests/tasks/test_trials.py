@@ -29,7 +29,7 @@ CHANGES = {
 
 
 async def loads(browser: Browser, pages: dict[str, Answer], path: str) -> int:
-    """Run all tasks on a site, and return how often the page at ``path`` was asked for."""
+    """Run all tasks on a site, and return how often what is at ``path`` was asked for."""
     site = Site(pages)
     async with hosted(site) as port:
         limits = Allowance(host=60.0, task=30.0, settle=5.0)
@@ -58,3 +58,12 @@ async def test_a_glimpse_tells_what_an_outline_tells(browser: Browser) -> None:
             assert await page.view(0) is before, change
             await page.tab.evaluate(script)
             assert await page.view(0) is not before, change
+
+
+async def test_a_file_of_data_is_no_page(browser: Browser) -> None:
+    links = '<li><a href="/rooms.json?all=1">Rooms as data</a><li><a href="/pier">Pier flat</a>'
+    home = html(f"<main><h1>Rooms by the water</h1><p>{PROSE * 3}</p><ul>{links}</ul></main>")
+    data = 200, {"content-type": "application/json"}, b'["Pier flat"]'
+    pier = html(f"<main><h1>Pier flat</h1><p>{PROSE * 3}</p></main>", "Pier flat")
+    pages: dict[str, Answer] = {"/": home, "/pier": pier, "/rooms.json": data}
+    assert await loads(browser, pages, "/rooms.json?all=1") == 0
