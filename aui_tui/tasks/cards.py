@@ -21,13 +21,11 @@ SEVERAL: Final = 2
 
 
 class Card(NamedTuple):
-    """A part of a page that holds a name, one price and one control without a name.
+    """A part of a page that holds a name, a price and one ``control`` without a name.
 
     ``alike``: how many cards of the page hold the same roles in the same order.
     """
 
-    name: str
-    price: str
     control: Node
     alike: int
 
@@ -37,13 +35,10 @@ def nameless_cards(main: Sequence[Node]) -> list[Card]:
     found: list[tuple[Node, Sequence[Node]]] = []
     for at, node in enumerate(main):
         block = block_of(main, at) if _is_nameless(node) else ()
-        if block and sum(map(_is_nameless, block)) == 1 and len(PRICE.findall(text_of(block))) == 1:
+        if block and sum(map(_is_nameless, block)) == 1:
             found.append((node, block))
     shapes = Counter(tuple(node.role for node in block) for _, block in found)
-    cards = (
-        Card(_named(block), price_in(block), node, shapes[tuple(one.role for one in block)]) for node, block in found
-    )
-    return [card for card in cards if card.name]
+    return [Card(node, shapes[tuple(one.role for one in block)]) for node, block in found if _is_named(block)]
 
 
 def _is_nameless(node: Node) -> bool:
@@ -52,11 +47,9 @@ def _is_nameless(node: Node) -> bool:
     return takes and not node.name and bool(node.ref) and not node.disabled
 
 
-def _named(block: Sequence[Node]) -> str:
-    """Return the name of a card: of its heading or link, else the first text that is no price."""
-    names = [node.name for role in ("heading", "link") for node in block if node.role == role]
-    texts = [PRICE.sub("", node.text).strip() for node in block]
-    return next((name for name in (*names, *texts) if words(name)), "")
+def _is_named(block: Sequence[Node]) -> bool:
+    """Say whether a card says what it is about: by a heading, a link or a text that is no price."""
+    return any(words(node.name if node.role in ("heading", "link") else PRICE.sub("", node.text)) for node in block)
 
 
 def text_of(nodes: Sequence[Node]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -175,9 +176,8 @@ async def _deeper(visit: Visit, pages: Sequence[str], *, walked: bool) -> TaskRe
 
     None where nothing does. ``walked``: every link was followed. Nothing is pressed where the user asked for one press.
     """
-    doubt = await _on_cards(visit)
-    shown = _offer(visit.home)
-    if doubt is None and not visit.act and shown.price and (shown.fake or shown.unknown or await _moves(visit)):
+    shown, doubt = _offer(visit.home), None
+    if shown.price and (shown.fake or shown.unknown or await _moves(visit)):
         doubt = await _judge(visit, shown)
     for url in pages if not visit.act else ():
         if doubt is not None and doubt.outcome != INCONCLUSIVE:
@@ -198,27 +198,6 @@ def _none(visit: Visit, failure: Closed | Stuck | None) -> TaskResult:
     if failure is not None:
         raise failure
     return ended("offer-absent")
-
-
-async def _on_cards(visit: Visit) -> TaskResult | None:
-    """Return the ending where cards of the homepage hold a control without a name beside name and price.
-
-    Blocked where its markup says that it takes the thing, or several cards are alike and it says nothing else; else a
-    doubt. None without such cards, and where it says that it does something else.
-    """
-    outline = await visit.shown(visit.url) if nameless_cards(visit.home.main()) else visit.home
-    for card in nameless_cards(outline.main()):
-        marks = str(await visit.page.ask(card.control, "marks") or "")
-        takes = CART.search(marks) or TAKE.search(marks)
-        if (OTHER_ICON.search(marks) and not takes) or not await visit.page.ask(card.control, "unheard"):
-            continue
-        visit.step("looked", card.control, note=f"beside {card.price}", mark="stuck", outline=outline)
-        facts = {"name": card.name, "price": card.price}
-        if not takes and card.alike < SEVERAL:
-            return await visit.blame("offer-unsure", card.control, facts)
-        example = f"; {await visit.page.snippet(card.control)} has no name"
-        return await visit.blame("offer-control", card.control, {**facts, "example": example})
-    return None
 
 
 async def _folds(visit: Visit, outline: Outline) -> bool:
@@ -460,15 +439,16 @@ def _adding(nodes: Sequence[Node], *roles: str) -> Node | None:
 def _paired(main: Sequence[Node]) -> tuple[Sequence[Node], Node | None, Node | None]:
     """Return the first block with a price and a control to add, else with a price and an unknown button; and which."""
     unknown: tuple[Sequence[Node], Node | None, Node | None] = ((), None, None)
-    for at, node in enumerate(main):
-        if node.role not in CONTROLS or (node.role == "link" and "heading" in node.path):
-            continue
-        block = block_of(main, at)
-        if block and (TAKE.search(node.name) or (gets(node.name, _about(main, block, node)) and _prices(block))):
-            return block, node, None
-        several = sum(other.role == node.role and other.name == node.name for other in main) >= SEVERAL
-        others = (*(other for other in OTHERS if not several or other is not CART), OTHER_ICON)
+    names = Counter(node.name for node in main if node.role == "button")
+    for at, node in enumerate(main) if PRICE.search(text_of(main)) else ():
+        says = TAKE.search(node.name) is not None
+        # a name with the word for a cart that each card has leads to none
+        others = (*(other for other in OTHERS if other is not CART or names[node.name] < SEVERAL), OTHER_ICON)
         is_unknown = node.role == "button" and not node.disabled and not any(o.search(node.name) for o in others)
+        may = node.role in CONTROLS and (says or gets(node.name, node.name)) and "heading" not in node.path
+        block = block_of(main, at) if may or (is_unknown and not unknown[0]) else ()
+        if block and may and (says or (gets(node.name, _about(main, block, node)) and _prices(block))):
+            return block, node, None
         if block and is_unknown and not unknown[0]:
             unknown = block, None, node
     return unknown
@@ -583,17 +563,19 @@ async def _no_control(visit: Visit, offer: Offer) -> tuple[str, Node | None, dic
 async def _adding_without_name(visit: Visit, offer: Offer) -> Node | None:
     """Return the control without a name that adds, beside a price of the open page.
 
-    Its markup or address says so, or the page does when the first is pressed.
+    Its markup or address says so, or several parts of the page hold the same and it says nothing else, or the page
+    tells it when that is pressed.
     """
-    for node in [
-        node for node in offer.outline.main() if node.role in CONTROLS and not node.name and not node.disabled
-    ]:
-        marks = str(await visit.page.ask(node, "marks") or "")
-        if CART.search(marks) or TAKE.search(marks) or acts(node.url):
-            return node
-    taken = offer.unknown is not None and (await _taken_by(visit, offer.outline.url, offer.unknown))[0]
+    for card in nameless_cards((await visit.shown(offer.outline.url)).main()):
+        marks = str(await visit.page.ask(card.control, "marks") or "")
+        takes = CART.search(marks) or TAKE.search(marks) or acts(card.control.url)
+        fits = takes or (card.alike >= SEVERAL and not OTHER_ICON.search(marks))
+        if fits and await visit.page.ask(card.control, "unheard"):  # a person sees it
+            return card.control
+    nameless = offer.unknown if offer.unknown is not None and not offer.unknown.name else None
+    taken = nameless is not None and (await _taken_by(visit, offer.outline.url, nameless))[0]
     await visit.shown(offer.outline.url)
-    return offer.unknown if taken else None
+    return nameless if taken else None
 
 
 async def _by_press(visit: Visit, offer: Offer, button: Node) -> Offer:
