@@ -26,6 +26,7 @@ from aui_tui.tasks.vocabulary import (
     CART,
     CONTACT,
     DISMISS,
+    KEPT,
     NEVER,
     OTHER_ICON,
     PRICE,
@@ -177,7 +178,8 @@ async def _deeper(visit: Visit, pages: Sequence[str], *, walked: bool) -> TaskRe
     None where nothing does. ``walked``: every link was followed. Nothing is pressed where the user asked for one press.
     """
     shown, doubt = _offer(visit.home), None
-    if shown.price and (shown.fake or shown.unknown or await _moves(visit)):
+    stuck = shown.fake or shown.unknown or shown.control
+    if shown.price and (stuck or await _moves(visit)):
         doubt = await _judge(visit, shown)
     for url in pages if not visit.act else ():
         if doubt is not None and doubt.outcome != INCONCLUSIVE:
@@ -210,13 +212,18 @@ async def _folds(visit: Visit, outline: Outline) -> bool:
     main = set(outline.nodes if home else outline.main())
     if any(node.role in ("button", "tab", "generic") and node in main for node in presses(outline, SEARCH)):
         return True
-    if outline.of(*DIALOGS) or any(node.role in SET for node in outline.main()):
+    if outline.of(*DIALOGS) or _closers(outline) or any(node.role in SET for node in outline.main()):
         return True
     if any(PRICE.search(node.text or node.name) for node in outline.dom_only):
         return True
     facts = await visit.facts(outline.url)
     shut = any(TAKES.search(name) for name in facts.hidden) or PRICE.search(facts.painted)
     return bool(shut) or facts.moved
+
+
+def _closers(outline: Outline) -> bool:
+    """Say whether a text that is no control says that it dismisses, as in a box about consent made of plain texts."""
+    return any(dismissal.match(label) for _, label in _plain_labels(outline.nodes) for dismissal in DISMISS)
 
 
 async def _drawn_beside(visit: Visit, outline: Outline) -> TaskResult | None:
@@ -254,7 +261,8 @@ async def _unfolded(visit: Visit, url: str, *, walked: bool) -> TaskResult | Non
         return list(dict.fromkeys(fresh)) if walked else []
 
     outline = await visit.shown(url)
-    closer = await by_mouse_alone(visit, outline, *DISMISS) if outline.of(*DIALOGS) or outline.dom_only else None
+    closes = outline.of(*DIALOGS) or outline.dom_only or _closers(outline)
+    closer = await by_mouse_alone(visit, outline, *DISMISS) if closes else None
     if closer is not None:
         behind = _offer((await _pressed(visit, closer))[1])
         if behind.is_whole:
@@ -412,7 +420,8 @@ def _fake(outline: Outline, main: Sequence[Node], *, declared: bool) -> Node | N
     said = _plain_labels(main)
     first = [node for node, label in said if TAKE.match(label) or TAKE_LAST.search(label)]
     cart = [node for node, label in said if TAKE.search(label) and CART.search(label)]
-    near = [node for node, label in said if " " in label and gets(label, "") and block_of(main, main.index(node))]
+    several = [(node, label) for node, label in said if " " in label or len(words(label)) > 1]  # one may be a heading
+    near = [node for node, label in several if gets(label, "") and block_of(main, main.index(node))]
     later = [node for node, label in said if declared and len(label.split()) <= MAX_LABEL_WORDS and TAKE.search(label)]
     labels = _plain_labels(_beside(outline, main))
     beside = [node for node, label in labels if TAKE.search(label) and (declared or CART.search(label))]
@@ -517,6 +526,9 @@ async def _lack(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str,
         return "offer-name", None, {}
     if offer.price_unread and (control is not None or offer.declared or offer.unknown is not None):
         return "offer-price", control, {"pictures": offer.price_unread}
+    if offer.price_unread and offer.fake is not None and offer.fake in outline.dom_only:
+        reason, node, further = await _no_control(visit, offer)
+        return reason, node, {"price": "a price that the tree lacks", **further}
     if not offer.price:
         drawn = await drawings(visit, SAYS_PRICE, PRICE, alone=True) if offer.is_one and control is not None else ""
         if drawn or _COST.search(outline.jsonld):
@@ -540,6 +552,10 @@ async def _no_control(visit: Visit, offer: Offer) -> tuple[str, Node | None, dic
             return "offer-control", None, {"example": f"; “{text}” is left out of the accessibility tree"}
         reacts = fake.pointer or fake in outline.tree_only or await visit.page.inspect("reacts", text)
         if reacts or await by_mouse_alone(visit, outline, re.compile(re.escape(text))) is not None:
+            return "offer-control", fake, {"example": f"; “{text}” has no role"}
+        await visit.shown(outline.url)
+        # what lies around it may listen for it
+        if await trial_that(visit, "said", _reacts, re.escape(text)) is not None:
             return "offer-control", fake, {"example": f"; “{text}” has no role"}
         await visit.shown(outline.url)
     doubtful = offer.unknown is not None and bool(offer.unknown.name)
@@ -607,7 +623,7 @@ async def _pressed(visit: Visit, node: Node) -> tuple[Sequence[Held], Outline]:
 def _tells(before: Outline, shown: Outline, held: Sequence[Held], *, by_name: bool = False) -> bool:
     """Say whether a page tells that something was taken, or asks its site to take it.
 
-    ``by_name``: what it tells must name a heading of the page, or a cart.
+    ``by_name``: what it tells must name a heading of the page, a cart, or a place that is kept.
     """
     paths = [(one, urlsplit(one.url).path) for one in held if one.own and (one.sends or one.document)]
     orders = (acts(one.url) or CART.search(path) or (one.document and one.method != "GET") for one, path in paths)
@@ -616,21 +632,30 @@ def _tells(before: Outline, shown: Outline, held: Sequence[Held], *, by_name: bo
     counts = any(map(str.isdigit, "".join(said for said in _carts(shown) if said not in carts)))
     fresh = [node.text for node in shown.nodes if node.text not in had and len(node.text) <= LINE]
     own = words(" ".join(before.headings()))
-    fresh = [text for text in fresh if not by_name or words(text) & own or CART.search(text)]
+    fresh = [text for text in fresh if not by_name or words(text) & own or CART.search(text) or KEPT.search(text)]
     return asks or counts or any(TAKEN.search(text) and not ASIDE.search(text) for text in fresh)
 
 
 async def _by_mouse(visit: Visit, outline: Outline) -> str:
     """Return the tag of what is no control and stands beside a price, where a mouse on it takes what is offered."""
     before = await visit.shown(outline.url)
+    for kind in ("priced", "offer"):
+        trial = await trial_that(visit, kind, lambda trial: _takes(before, trial), PRICE.pattern)
+        await visit.shown(outline.url)
+        if trial is not None:
+            return trial.tag
+    return ""
 
-    def takes(trial: Trial) -> bool:
-        asked = _tells(before, before, trial.held, by_name=True)
-        return asked or any(_tells(before, shown, (), by_name=True) for shown in trial.shown)
 
-    trial = await trial_that(visit, "priced", takes, PRICE.pattern)
-    await visit.shown(outline.url)
-    return trial.tag if trial is not None else ""
+def _reacts(trial: Trial) -> bool:
+    """Say whether what is no control, nor the label of one, did something."""
+    return not trial.tag.startswith("<label") and bool(trial.shown or trial.held)
+
+
+def _takes(before: Outline, trial: Trial) -> bool:
+    """Say whether a page tells that what a mouse did took something, by its name."""
+    asked = _tells(before, before, trial.held, by_name=True)
+    return asked or any(_tells(before, shown, (), by_name=True) for shown in trial.shown)
 
 
 def _carts(outline: Outline) -> list[str]:

@@ -197,6 +197,8 @@ everywhere => {
   const chosen = (kinds[hidden] || openers)();
   Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
   Object.defineProperty(globalThis, Symbol.for("wheeled"), { value: new Set(chosen.filter(wheels)), configurable: true });
+  const grabs = element => Object.keys(getEventListeners(element)).some(kind => /^(pointer|mouse|touch)(down|start)$/.test(kind));
+  Object.defineProperty(globalThis, Symbol.for("grabbed"), { value: new Set(chosen.filter(grabs)), configurable: true });
   const above = node => node.parentElement || node.getRootNode().host || (node.ownerDocument.defaultView || {}).frameElement;
   const place = element => {
     const steps = [];
@@ -209,7 +211,7 @@ everywhere => {
 //: point  Bring one of what may be pointed at into sight; the centre of what is in sight of it, whether a control with a
 // name gets a press there, how far it can be dragged: to the right, below 0 to the left; and whether it listens to a wheel.
 at => {
-  const element = globalThis[Symbol.for("pointable")][at], listens = globalThis[Symbol.for("wheeled")];
+  const element = globalThis[Symbol.for("pointable")][at], listens = globalThis[Symbol.for("wheeled")], grabbed = globalThis[Symbol.for("grabbed")];
   element.scrollIntoView({ block: "center", behavior: "instant" });
   const box = element.getBoundingClientRect();
   let left = Math.max(0, box.left), right = Math.min(element.ownerDocument.defaultView.innerWidth, box.right);
@@ -227,10 +229,11 @@ at => {
     x += frame.getBoundingClientRect().left + frame.clientLeft;
     y += frame.getBoundingClientRect().top + frame.clientTop;
   }
-  const style = getComputedStyle(element), slides = /grab|resize|move/.test(style.cursor) || /none|pan-y/.test(style.touchAction);
+  const style = getComputedStyle(element), broad = !!grabbed && grabbed.has(element) && box.width > 200;
+  const slides = /grab|resize|move/.test(style.cursor) || /none|pan-y/.test(style.touchAction);
   const wide = box.width > right - left + 40 || (style.overflowX === "hidden" && element.scrollWidth > element.clientWidth + 40);
   const room = element.parentElement ? element.parentElement.getBoundingClientRect().right - box.left : 0;
-  return [x, y, !!hit && !own && (OPERATED)(hit), !slides ? 0 : wide ? 20 - (right - left) : room, !!listens && listens.has(element)];
+  return [x, y, !!hit && !own && (OPERATED)(hit), !slides ? (broad ? (left - right) / 2 : 0) : wide ? 20 - (right - left) : room, !!listens && listens.has(element)];
 }
 
 //: typed  Start tags and texts of what may send what is typed in the field that has the focus, and is no control with a name:

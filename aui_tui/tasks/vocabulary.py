@@ -39,7 +39,9 @@ TAKES: Final = _names("add", "trial", "enter")
 """What takes an offer in one way or another."""
 _CHOOSE: Final = _names("choose")
 ASIDE: Final = _names("aside")
-TAKEN: Final = _names("taken")
+TAKEN: Final = _names("taken", "kept")
+KEPT: Final = _names("kept")
+"""What a page says once a place, a seat or a time is kept for one person."""
 TAKE_LAST: Final = re.compile("(?:" + "|".join(_table()["take_last"]) + ")$", re.IGNORECASE)
 CART: Final = _names("cart")
 NEVER: Final = _names("never")
