@@ -43,9 +43,9 @@ GOLDEN = (
     Golden(
         site.limited, "Selective", "untested untested untested allowed allowed untested untested untested",
         (12, 12, 71), (24, 0, 20, 0, 75),
-        "shop.example has no MCP server card (/.well-known/mcp.json), no catalogue that names one"
-        " (/.well-known/ai-catalog.json) and no shopping manifest (/.well-known/ucp) with anything in it: agents must"
-        " click through pages as a person does. Add one only if you have such a server or shop.",
+        "The site limits everybody: asked alone, the browser was turned away too. So the result of ChatGPT"
+        " and Claude (429 Too Many Requests) does not count; a scan with --force and AUI_TUI_PACE=10, one request"
+        " every 10 s, may bring a verdict.",
         "The site limits everybody: asked alone, the browser was turned away too. So the result of ChatGPT"
         " and Claude (429 Too Many Requests) does not count; a scan with --force and AUI_TUI_PACE=10, one request"
         " every 10 s, may bring a verdict.",
