@@ -16,7 +16,16 @@ from aui_tui.tasks.enabling import OTHERS, SET, by_choices, enabled
 from aui_tui.tasks.fence import Held
 from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck, Untouched
-from aui_tui.tasks.pointing import MAX_PRESSES, SHORT, by_control, by_mouse_alone, by_pointing, presses, trial_that
+from aui_tui.tasks.pointing import (
+    MAX_PRESSES,
+    SHORT,
+    by_control,
+    by_mouse_alone,
+    by_pointing,
+    presses,
+    texts_that_say,
+    trial_that,
+)
 from aui_tui.tasks.reading import FILE, drawings, items
 from aui_tui.tasks.trials import Trail, Trial
 from aui_tui.tasks.visit import Visit, ended
@@ -175,7 +184,7 @@ async def _moves(visit: Visit) -> bool:
 async def _deeper(visit: Visit, pages: Sequence[str], *, walked: bool) -> TaskResult | None:
     """Return the ending for what the homepage offers in part, or ``pages`` show once something is pressed.
 
-    None where nothing does. ``walked``: every link was followed. Nothing is pressed where the user asked for one press.
+    None where nothing does. ``walked``: every link was followed. ``pages`` are left where the user asked for one press.
     """
     shown, doubt = _offer(visit.home), None
     stuck = shown.fake or shown.unknown or shown.control
@@ -206,24 +215,21 @@ async def _folds(visit: Visit, outline: Outline) -> bool:
     """Say whether a page may hold an offer, or a way to one, without showing it.
 
     It holds a control that adds or books and does not show it, or something that folds, that reacts to a mouse and is
-    no control, or that draws a price.
+    no control, that says that it dismisses and is none, or that draws a price.
     """
     home = outline is visit.home
     main = set(outline.nodes if home else outline.main())
     if any(node.role in ("button", "tab", "generic") and node in main for node in presses(outline, SEARCH)):
         return True
-    if outline.of(*DIALOGS) or _closers(outline) or any(node.role in SET for node in outline.main()):
+    if outline.of(*DIALOGS) or any(node.role in SET for node in outline.main()):
+        return True
+    if any(texts_that_say(outline, *DISMISS)):
         return True
     if any(PRICE.search(node.text or node.name) for node in outline.dom_only):
         return True
     facts = await visit.facts(outline.url)
     shut = any(TAKES.search(name) for name in facts.hidden) or PRICE.search(facts.painted)
     return bool(shut) or facts.moved
-
-
-def _closers(outline: Outline) -> bool:
-    """Say whether a text that is no control says that it dismisses, as in a box about consent made of plain texts."""
-    return any(dismissal.match(label) for _, label in _plain_labels(outline.nodes) for dismissal in DISMISS)
 
 
 async def _drawn_beside(visit: Visit, outline: Outline) -> TaskResult | None:
@@ -261,8 +267,7 @@ async def _unfolded(visit: Visit, url: str, *, walked: bool) -> TaskResult | Non
         return list(dict.fromkeys(fresh)) if walked else []
 
     outline = await visit.shown(url)
-    closes = outline.of(*DIALOGS) or outline.dom_only or _closers(outline)
-    closer = await by_mouse_alone(visit, outline, *DISMISS) if closes else None
+    closer = await by_mouse_alone(visit, outline, *DISMISS)
     if closer is not None:
         behind = _offer((await _pressed(visit, closer))[1])
         if behind.is_whole:

@@ -137,7 +137,7 @@ class Pressed(NamedTuple):
         return next((request.url for request in self.held if request.document and request.method == "GET"), "")
 
 
-class Place(NamedTuple):
+class Point(NamedTuple):
     """Where the mouse points at something: the centre of what is in sight of it, in CSS pixels.
 
     ``is_control``: a control with a name gets a press there. ``room``: how far it can be dragged, to the left below 0.
@@ -663,31 +663,31 @@ class Page:
         cause = Counter(str(cause) for cause in causes if cause).most_common(1)
         return replace(outline, nodes=tuple(nodes), dom_only=(), jsonld=""), cause[0][0] if cause else ""
 
-    async def place(self, at: int) -> Place | None:
+    async def point(self, at: int) -> Point | None:
         """Bring what may be pointed at, of that number, into sight; None where it has gone."""
         await self._press()
-        place = await self.query("point", at)
-        return Place(*place) if place is not None else None
+        point = await self.query("point", at)
+        return Point(*point) if point is not None else None
 
-    async def pointed(self, place: Place, *, press: bool) -> Outline:
+    async def pointed(self, point: Point, *, press: bool) -> Outline:
         """Move the mouse over what may be pointed at, or press it; return the page then.
 
         No control with a name is pressed.
         """
-        if not (press and place.is_control):
+        if not (press and point.is_control):
             mouse = self.tab.mouse
-            await _answer(mouse.click(place.x, place.y) if press else mouse.move(place.x, place.y))
+            await _answer(mouse.click(point.x, point.y) if press else mouse.move(point.x, point.y))
         return await self.view()
 
     async def hovered(self, at: int) -> Outline | None:
         """Move the mouse over what may be pointed at, of that number; return the page then, None where it has gone."""
-        place = await self.place(at)
-        return await self.pointed(place, press=False) if place is not None else None
+        point = await self.point(at)
+        return await self.pointed(point, press=False) if point is not None else None
 
     async def clicked(self, at: int) -> Outline | None:
         """Press what may be pointed at, of that number, but no control with a name; as ``hovered``."""
-        place = await self.place(at)
-        return await self.pointed(place, press=True) if place is not None else None
+        point = await self.point(at)
+        return await self.pointed(point, press=True) if point is not None else None
 
     async def dragged(self, at: int) -> Outline | None:
         """Drag what may be pointed at, of that number, to the right end of what holds it; return the page then.
@@ -695,14 +695,14 @@ class Page:
         What is wider than what holds it is dragged to the left. None where it does not show a hand that grabs, or has
         gone.
         """
-        place = await self.place(at)
-        if place is None or place.is_control or not place.room:
+        point = await self.point(at)
+        if point is None or point.is_control or not point.room:
             return None
-        begin = place.x if place.room > 0 else place.x - place.room / 2
+        begin = point.x if point.room > 0 else point.x - point.room / 2
         mouse = self.tab.mouse
-        await _answer(mouse.move(begin, place.y))
+        await _answer(mouse.move(begin, point.y))
         await _answer(mouse.down())
-        await _answer(mouse.move(begin + place.room, place.y, steps=DRAGGED))
+        await _answer(mouse.move(begin + point.room, point.y, steps=DRAGGED))
         await _answer(mouse.up())
         return await self.view()
 
@@ -711,10 +711,10 @@ class Page:
 
         None where it does not listen to a wheel, which then scrolls as keys do, or has gone.
         """
-        place = await self.place(at)
-        if place is None or not place.listens:
+        point = await self.point(at)
+        if point is None or not point.listens:
             return None
-        await _answer(self.tab.mouse.move(place.x, place.y))
+        await _answer(self.tab.mouse.move(point.x, point.y))
         for _ in range(NOTCHES):
             await _answer(self.tab.mouse.wheel(0, NOTCH))
         return await self.view()

@@ -200,12 +200,12 @@ everywhere => {
   const grabs = element => Object.keys(getEventListeners(element)).some(kind => /^(pointer|mouse|touch)(down|start)$/.test(kind));
   Object.defineProperty(globalThis, Symbol.for("grabbed"), { value: new Set(chosen.filter(grabs)), configurable: true });
   const above = node => node.parentElement || node.getRootNode().host || (node.ownerDocument.defaultView || {}).frameElement;
-  const place = element => {
+  const path = element => {
     const steps = [];
     for (let node = element; node; node = above(node)) steps.push(node.parentNode ? [...node.parentNode.children].indexOf(node) : 0);
     return steps.join("/");
   };
-  return chosen.slice(0, 14).map(element => [element.cloneNode(false).outerHTML.slice(0, 160) + text(element).slice(0, 40), place(element)]);
+  return chosen.slice(0, 14).map(element => [element.cloneNode(false).outerHTML.slice(0, 160) + text(element).slice(0, 40), path(element)]);
 }
 
 //: point  Bring one of what may be pointed at into sight; the centre of what is in sight of it, whether a control with a

@@ -48,7 +48,7 @@ async def by_mouse_alone(visit: Visit, outline: Outline, *patterns: re.Pattern[s
 
     It listens, shows a hand, or with ``press`` changes the page when it is pressed: the first such text is tried.
     """
-    texts = list(_texts(outline, *patterns))
+    texts = list(texts_that_say(outline, *patterns))
     for node in texts:
         if await visit.page.inspect("reacts", (node.text or node.name).strip()):
             return node
@@ -57,7 +57,8 @@ async def by_mouse_alone(visit: Visit, outline: Outline, *patterns: re.Pattern[s
     return tried if tried is not None and await does_something(visit, tried) else None
 
 
-def _texts(outline: Outline, *patterns: re.Pattern[str]) -> Iterator[Node]:
+def texts_that_say(outline: Outline, *patterns: re.Pattern[str]) -> Iterator[Node]:
+    """Yield the short texts of a page that say one of ``patterns`` and are no control."""
     for pattern in patterns:
         for node in outline.nodes:
             said = (node.text or node.name).strip()
@@ -164,7 +165,7 @@ async def by_two_presses(visit: Visit, kind: str, shows: Callable[[Outline], boo
 
 async def pointable(page: Page, kind: str, about: str) -> list[Spot]:
     """Return what a mouse may be pointed at, best first; ``Page.pointed`` takes their numbers."""
-    return [Spot(str(tag), str(place)) for tag, place in await page.inspect("pointable", kind, about) or ()]
+    return [Spot(str(tag), str(path)) for tag, path in await page.inspect("pointable", kind, about) or ()]
 
 
 async def _trial(
@@ -182,15 +183,15 @@ async def _trial(
         trial = Trial(tag, trial.shown + fresh, tuple(page.fence.held[begun:]))
         return done(trial)
 
-    place = await page.place(at)
-    if place is None or note(await page.pointed(place, press=False)):
-        return trial if place is not None else None
-    place = await page.place(at)
-    if place is None or note(await page.pointed(place, press=True)):
-        return trial if place is not None else None
-    if place.room and note(await page.dragged(at)):
+    point = await page.point(at)
+    if point is None or note(await page.pointed(point, press=False)):
+        return trial if point is not None else None
+    point = await page.point(at)
+    if point is None or note(await page.pointed(point, press=True)):
+        return trial if point is not None else None
+    if point.room and note(await page.dragged(at)):
         return trial
-    if place.listens:
+    if point.listens:
         note(await page.wheeled(at))
     return trial
 

@@ -10,10 +10,10 @@ from aui_tui.tasks.outline import Outline
 
 
 class Spot(NamedTuple):
-    """What a mouse may be pointed at: its start tag and text, and its place in the document."""
+    """What a mouse may be pointed at: its start tag and text, and its path in the document."""
 
     tag: str
-    place: str
+    path: str
 
 
 class Trial(NamedTuple):
