@@ -43,6 +43,7 @@ def entries(outline: Outline) -> Counter[tuple[str, str]]:
 
 
 def is_entry(node: Node) -> bool:
+    """Say whether something takes typing and is no search field."""
     is_search = node.role == "searchbox" or "search" in node.path or SEARCH.search(node.name)
     return node.role in ENTRIES and not is_search
 
