@@ -107,9 +107,10 @@ class Outline:
         return " ".join([text, *(name for name in named if name and name not in text)]).strip()
 
     def main(self) -> list[Node]:
-        """Return the nodes of the main region; without one, those outside navigation, banner and the like."""
+        """Return the nodes of the main region; where it says nothing, those outside navigation, banner and the like."""
         inside = [node for node in self.nodes if "main" in node.path]
-        return [node for node in inside or self.nodes if not AROUND & set(node.path)]
+        says = any(node.name or node.text for node in inside)  # one that is inert is empty in the tree
+        return [node for node in (inside if says else self.nodes) if not AROUND & set(node.path)]
 
     def mark(self) -> tuple[str, ...]:
         """Return what must stay the same for a page to count as settled: structure and names, not running text."""
