@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aui_tui.text import BreakMarks
-from tests.cli.runner import aui, command, environment
+from tests.cli.runner import command, environment, here
 from tests.loopback import QuietHandler, listening
 
 COMMANDS = (
@@ -45,7 +45,7 @@ def scanned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, st
     home = tmp_path_factory.mktemp("home")
     with listening(Site) as server:
         host = f"127.0.0.1:{server.server_address[1]}"
-        done = aui(home, "scan", f"http://{host}", "--details")
+        done = here(home, "scan", f"http://{host}", "--details")
         assert done.code == 0, done.err
         yield home, host, done.out + done.err
 
@@ -61,15 +61,15 @@ def test_a_scan_in_a_build_log_writes_no_command(scanned: tuple[Path, str, str])
 def test_no_form_on_standard_output_holds_a_command(scanned: tuple[Path, str, str], form: str) -> None:
     home, host, _ = scanned
     chosen = ("--text",) if form == "text" else ("--format", form)
-    done = aui(home, "site", f"http://{host}", *chosen)
+    done = here(home, "site", f"http://{host}", *chosen)
     assert not LIVE.findall(done.out)
 
 
 @pytest.mark.ci
 def test_json_says_what_it_says_in_a_file(scanned: tuple[Path, str, str]) -> None:
     home, host, _ = scanned
-    piped = aui(home, "site", f"http://{host}", "--format", "json").out
-    aui(home, "site", f"http://{host}", "--format", "json", "--output", "card.json")
+    piped = here(home, "site", f"http://{host}", "--format", "json").out
+    here(home, "site", f"http://{host}", "--format", "json", "--output", "card.json")
     kept = (home / "card.json").read_text()
     assert LIVE.search(kept)
     assert json.loads(piped) == json.loads(kept)

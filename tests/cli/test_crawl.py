@@ -20,7 +20,7 @@ from typing import IO
 
 import pytest
 
-from tests.cli.runner import aui, command, environment, python, read_terminal, start
+from tests.cli.runner import aui, command, environment, here, python, read_terminal, start
 from tests.service.crawl.serving import Served, served
 
 
@@ -47,7 +47,7 @@ def hosts(count: int, prefix: str = "h") -> list[str]:
 
 def in_index(home: Path) -> list[str]:
     """Return the hosts of the index; every one has a card that can be read."""
-    index = json.loads(aui(home, "index", "--json").out)
+    index = json.loads(here(home, "index", "--json").out)
     return [row["host"] for row in (*index["ranked"], *index["unreachable"])]
 
 
@@ -77,8 +77,8 @@ def test_pages_are_read_when_that_is_asked_for(tmp_path: Path, web: Served) -> N
     for name, more in (("plain", ()), ("read", ("--reads",))):
         done = aui(tmp_path, "crawl", "-", *web.options, "--quiet", *more, stdin=f"http://{name}.test")
         assert done.code == 0, done.err
-    assert "Reads, not scored" not in aui(tmp_path, "site", "plain.test", "--details").out
-    shown = aui(tmp_path, "site", "read.test", "--details").out
+    assert "Reads, not scored" not in here(tmp_path, "site", "plain.test", "--details").out
+    shown = here(tmp_path, "site", "read.test", "--details").out
     assert "Reads, not scored" in shown
     assert "The page as ChatGPT got it: " in " ".join(shown.split())
 

@@ -10,7 +10,7 @@ import pytest
 from aui_tui.index import pages
 from aui_tui.index.folder import places, prepare
 from aui_tui.model.reads import KeptPage
-from tests.cli.runner import aui, environment
+from tests.cli.runner import environment, here
 
 HTML = """<!doctype html><html lang=en><head><title>Books</title>
 <script type="application/ld+json">{"@type": "Product", "offers": {"price": "77.31"}}</script></head><body><main>
@@ -22,16 +22,16 @@ HTML = """<!doctype html><html lang=en><head><title>Books</title>
 def test_a_file_is_printed_as_text_facts_and_json(tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     file.write_text(HTML, encoding="utf-8")
-    words = aui(tmp_path, "reads", str(file), "--as", "words")
+    words = here(tmp_path, "reads", str(file), "--as", "words")
     assert words.code == 0
     assert words.out.startswith("Books\nHarbour\nWe sell")
     assert "words (all text, title and hidden text too): " in words.err
-    facts = aui(tmp_path, "reads", str(file), "--facts")
+    facts = here(tmp_path, "reads", str(file), "--facts")
     rows = {line.split()[1]: line for line in facts.out.splitlines()[1:]}
     assert rows["77.31"].split()[2:] == ["JSON-LD", "lost", "lost", "lost"]
     assert rows["19.50"].split()[2] == "text"
     assert "lost" not in rows["19.50"]
-    record = json.loads(aui(tmp_path, "reads", str(file), "--as", "smolagents", "--json").out)
+    record = json.loads(here(tmp_path, "reads", str(file), "--as", "smolagents", "--json").out)
     assert (record["kind"], record["as"], record["cut"]) == ("page", "smolagents", False)
     assert "Harbour\n=======" in record["text"]
 
@@ -40,7 +40,7 @@ def test_a_file_is_printed_as_text_facts_and_json(tmp_path: Path) -> None:
 def test_a_reader_that_cuts_gives_the_beginning(tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     file.write_text(HTML.replace("</main>", "<p>One more sentence of the page.</p>" * 400 + "</main>"))
-    found = aui(tmp_path, "reads", str(file), "--as", "mcp-server-fetch")
+    found = here(tmp_path, "reads", str(file), "--as", "mcp-server-fetch")
     assert len(found.out.rstrip("\n")) <= 5000
     assert "cut from" in found.err
 
@@ -49,8 +49,8 @@ def test_a_reader_that_cuts_gives_the_beginning(tmp_path: Path) -> None:
 def test_the_kept_page_of_a_host_is_read(tmp_path: Path) -> None:
     folder = places(prepare(Path(environment(tmp_path)["AUI_TUI_HOME"]))).pages
     pages.keep(folder, "shop.example", [KeptPage("agent_01", "text/html", HTML.encode())])
-    assert "Maps cost" in aui(tmp_path, "reads", "https://shop.example/", "--as", "page").out
-    none = aui(tmp_path, "reads", "other.example")
+    assert "Maps cost" in here(tmp_path, "reads", "https://shop.example/", "--as", "page").out
+    none = here(tmp_path, "reads", "other.example")
     assert (none.code, none.out) == (3, "")
     assert "No page of other.example is kept to be read; aui-tui scan other.example keeps one." in none.err
 
@@ -70,11 +70,11 @@ def test_the_page_of_the_browser_or_that_of_agents_is_read(tmp_path: Path) -> No
         ("a.example", "smolagents@browser", "For people: maps cost"),
         ("b.example", "words", "For people: maps cost"),
     ):
-        assert words in aui(tmp_path, "reads", host, "--as", kind).out, kind
-    none = aui(tmp_path, "reads", "b.example", "--as", "words@agent")
+        assert words in here(tmp_path, "reads", host, "--as", kind).out, kind
+    none = here(tmp_path, "reads", "b.example", "--as", "words@agent")
     assert (none.code, none.out) == (3, "")
     assert "No page of b.example" in none.err
-    wrong = aui(tmp_path, "reads", "a.example", "--as", "words@robot")
+    wrong = here(tmp_path, "reads", "a.example", "--as", "words@robot")
     assert (wrong.code, "allowed are: browser, agent" in wrong.err) == (2, True)
 
 
@@ -97,7 +97,7 @@ def test_bad_input_gets_one_sentence(
 ) -> None:
     file = tmp_path / name
     file.write_bytes(body)
-    found = aui(tmp_path, "reads", str(file), *arguments)
+    found = here(tmp_path, "reads", str(file), *arguments)
     assert (found.code, found.out) == (code, "")
     assert words in found.err
     assert len(found.err.strip().splitlines()) == 1

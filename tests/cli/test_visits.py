@@ -12,7 +12,7 @@ import pytest
 
 from aui_tui.cli import gating
 from tests.cards import WALLED
-from tests.cli.runner import aui, here, start
+from tests.cli.runner import here, start
 from tests.cli.stored import fill
 from tests.visits.records import visitor, visits
 
@@ -73,21 +73,21 @@ def test_a_share_that_is_just_allowed_passes(percent: int) -> None:
 @pytest.mark.ci
 def test_figures_are_kept_beside_the_card_and_forgotten_with_it(tmp_path: Path, served: str) -> None:
     fill(tmp_path, (WALLED,))
-    assert aui(tmp_path, "visits", "--host", "tickets.example").code == 3
-    done = aui(tmp_path, "visits", served, "--host", "https://tickets.example/")
+    assert here(tmp_path, "visits", "--host", "tickets.example").code == 3
+    done = here(tmp_path, "visits", served, "--host", "https://tickets.example/")
     assert done.code == 0, done.err
     assert "Visits in the access log" in done.out
-    kept = aui(tmp_path, "visits", "--host", "tickets.example", "--json")
+    kept = here(tmp_path, "visits", "--host", "tickets.example", "--json")
     assert json.loads(kept.out)["agent_lines"] == 100
-    card = aui(tmp_path, "site", "tickets.example", "--details")
+    card = here(tmp_path, "site", "tickets.example", "--details")
     assert "Visits in the access log" in card.out
-    text = aui(tmp_path, "site", "tickets.example", "--text").out
+    text = here(tmp_path, "site", "tickets.example", "--text").out
     assert "Visits in the access log: 2026-11-19 (UTC), access.log, combined." in text
-    page = aui(tmp_path, "site", "tickets.example", "--format", "html").out
+    page = here(tmp_path, "site", "tickets.example", "--format", "html").out
     assert ">Visits in the access log</h2>" in page
     assert "198.51.100" not in (tmp_path / "data" / "index.db").read_bytes().decode("latin-1")
-    assert aui(tmp_path, "forget", "tickets.example").code == 0
-    assert aui(tmp_path, "visits", "--host", "tickets.example").code == 3
+    assert here(tmp_path, "forget", "tickets.example").code == 0
+    assert here(tmp_path, "visits", "--host", "tickets.example").code == 3
 
 
 @pytest.mark.ci

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.runner import aui
+from tests.cli.runner import here
 from tests.loopback import QuietHandler, listening
 
 PAGE = f"<!doctype html><title>Corner shop</title><main><h1>Bread</h1><p>{'Open from eight to six. ' * 20}</p></main>"
@@ -40,7 +40,7 @@ class Recorder(QuietHandler):
 def test_each_command_sends_what_its_probe_sent(tmp_path: Path) -> None:
     with listening(Recorder) as server:
         server.requests = []
-        done = aui(tmp_path, "scan", f"127.0.0.1:{server.server_port}", "--json", "--details")
+        done = here(tmp_path, "scan", f"127.0.0.1:{server.server_port}", "--json", "--details")
         probed, exchanges = set(server.requests), json.loads(done.out)
         for exchange in exchanges:
             server.requests.clear()
@@ -57,8 +57,8 @@ def test_details_of_a_scan_are_those_of_its_stored_card(tmp_path: Path) -> None:
     with listening(Recorder) as server:
         server.requests = []
         host = f"127.0.0.1:{server.server_port}"
-        scanned = aui(tmp_path, "scan", host, "--details").out
-    stored = aui(tmp_path, "site", host, "--details").out
+        scanned = here(tmp_path, "scan", host, "--details").out
+    stored = here(tmp_path, "site", host, "--details").out
     for out in (scanned, stored):
         assert out.count("ask it yourself") == 4
         assert "Browser and ChatGPT" in out or "browser and ChatGPT" in out

@@ -15,7 +15,7 @@ from aui_tui.index.folder import places
 from aui_tui.tui.glyphs import CURSOR
 from aui_tui.tui.themes import packaged
 from aui_tui.tui.words import local_time
-from tests.cli.runner import aui, command, environment, here
+from tests.cli.runner import command, environment, here
 from tests.cli.stored import fill
 from tests.e2e.conftest import GUARDED, RICH, Options
 from tests.e2e.terminal import IN_A_TERMINAL, Terminal
@@ -57,7 +57,7 @@ def test_demo_filter_open_scan_quit(tmp_path: Path) -> None:
 
 def test_dashboard_opens_on_the_local_index(tmp_path: Path, serve: Callable[..., Options]) -> None:
     rules = serve(RICH, GUARDED)
-    assert aui(tmp_path, "scan", "http://rich.test", *rules, "-q").code == 0
+    assert here(tmp_path, "scan", "http://rich.test", *rules, "-q").code == 0
     with Terminal(tmp_path, rules) as terminal:
         terminal.wait_for("AUI  1 site ", "rich.test", "10 scans left")
         terminal.press("q")

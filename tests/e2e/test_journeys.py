@@ -18,7 +18,7 @@ import pytest
 
 from aui_tui.errors import RateLimited
 from aui_tui.service.local import LocalService
-from tests.cli.runner import aui
+from tests.cli.runner import here
 from tests.cli.stored import fill
 from tests.e2e.shops import PythonShop
 from tests.e2e.terminal import IN_A_TERMINAL, Terminal
@@ -74,12 +74,12 @@ def chosen(screen: str) -> str:
 def test_an_owner_types_scans_fixes_scans_again_and_sees_the_difference(tmp_path: Path) -> None:
     """The loop from an empty folder: 15 + 1 keys to the card, 5 to the copied change, 2 to what it brought."""
     with PythonShop(tmp_path) as shop, Terminal(tmp_path, [], columns=100, lines=30) as terminal:
-        here = f"localhost:{shop.port}"
+        address = f"localhost:{shop.port}"
         terminal.wait_for("Can AI assistants get into your site?", "enter scans")
-        terminal.press(here)
-        terminal.wait_for(f"{here} is on this machine")
+        terminal.press(address)
+        terminal.wait_for(f"{address} is on this machine")
         terminal.press("\r")
-        terminal.wait_for("[1 Summary]", here, "◌ Walled", seconds=90)
+        terminal.wait_for("[1 Summary]", address, "◌ Walled", seconds=90)
         terminal.press("4")
         terminal.wait_for("[4 Fixes", "y copies the change")
         while (fix := chosen(terminal.text)) != "llms":
@@ -101,13 +101,13 @@ def test_an_owner_types_scans_fixes_scans_again_and_sees_the_difference(tmp_path
         terminal.press("d")
         terminal.wait_for("[3 Changes]", "llms.txt", "score ")
         terminal.press("L")
-        terminal.wait_for("Actions", f"aui-tui scan {here}")
+        terminal.wait_for("Actions", f"aui-tui scan {address}")
         terminal.press("\r")
         terminal.wait_for("Copied the command line")
-        assert copied(terminal) == f"aui-tui scan {here}"
+        assert copied(terminal) == f"aui-tui scan {address}"
         terminal.press("q")
         assert terminal.finish() == 0
-        assert aui(tmp_path, *copied(terminal).split()[1:], "-q", "--json").code == 0
+        assert here(tmp_path, *copied(terminal).split()[1:], "-q", "--json").code == 0
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
@@ -204,10 +204,10 @@ def spend_the_hour(home: Path) -> None:
 
 def test_a_site_of_this_machine_is_scanned_when_the_hour_has_no_scans_left(tmp_path: Path) -> None:
     with PythonShop(tmp_path) as shop:
-        here = f"localhost:{shop.port}"
-        assert aui(tmp_path, "scan", here, "-q", "--json").code == 0
+        address = f"localhost:{shop.port}"
+        assert here(tmp_path, "scan", address, "-q", "--json").code == 0
         spend_the_hour(tmp_path)
-        assert aui(tmp_path, "scan", here, "-q", "--json").code == 0
+        assert here(tmp_path, "scan", address, "-q", "--json").code == 0
         with Terminal(tmp_path, []) as terminal:
             terminal.wait_for("AUI  1 site ", "0 scans left")
             terminal.press("s")
@@ -270,7 +270,7 @@ def test_a_damaged_index_is_said_on_the_screen(tmp_path: Path) -> None:
 def test_an_empty_index_gives_way_to_another_one(tmp_path: Path) -> None:
     fill(tmp_path / "theirs", [make_card(number) for number in range(5)])
     exported = tmp_path / "theirs.json"
-    assert aui(tmp_path / "theirs", "export", "-o", str(exported)).code == 0
+    assert here(tmp_path / "theirs", "export", "-o", str(exported)).code == 0
     (tmp_path / "mine").mkdir()
     with Terminal(tmp_path / "mine", []) as terminal:
         terminal.wait_for("Can AI assistants", "Another index")

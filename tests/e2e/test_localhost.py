@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from aui_tui.service.local import LocalService
-from tests.cli.runner import aui
+from tests.cli.runner import aui, here
 from tests.loopback import QuietFiles, QuietHandler, files_of, listening
 
 HOME = "<!doctype html><title>Corner shop</title><main><h1>Bread</h1><p>Open from eight to six, every day.</p></main>"
@@ -45,7 +45,7 @@ class LogIn(QuietHandler):
 @pytest.mark.ci
 def test_progress_does_not_call_another_page_a_refusal(tmp_path: Path) -> None:
     with listening(LogIn) as server:
-        done = aui(tmp_path, "scan", f"localhost:{server.server_port}")
+        done = here(tmp_path, "scan", f"localhost:{server.server_port}")
     assert "Claude: once more, alone (it got another page than the browser)" in done.err
     assert "ChatGPT: 200 another page than the browser's" in done.err
     assert "turned away" not in done.err
@@ -57,7 +57,7 @@ def test_a_port_of_this_machine_is_asked_over_http(tmp_path: Path, name: str) ->
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "index.html").write_text(HOME)
     with listening(files_of(tmp_path / "site", QuietFiles)) as server:
-        done = aui(tmp_path, "scan", f"{name}:{server.server_port}", "--json")
+        done = here(tmp_path, "scan", f"{name}:{server.server_port}", "--json")
     card = json.loads(done.out)
     assert done.code == 0, done.err
     assert (card["host"], card["human_title"], card["live_served"]) == (
@@ -79,7 +79,7 @@ class NoRules(QuietHandler):
 @pytest.mark.ci
 def test_progress_does_not_call_a_file_absent_that_was_not_read(tmp_path: Path) -> None:
     with listening(NoRules) as server:
-        done = aui(tmp_path, "scan", f"localhost:{server.server_port}")
+        done = here(tmp_path, "scan", f"localhost:{server.server_port}")
     assert "robots.txt: 500 inconclusive" in done.err
     assert "robots.txt: 500 absent" not in done.err
     assert "llms.txt: 404 absent" in done.err
@@ -105,7 +105,7 @@ class Crowded(QuietHandler):
 def test_a_busy_port_of_plain_http_is_asked_over_http_though_some_handshakes_get_no_word(tmp_path: Path) -> None:
     Crowded.handshakes = 0
     with listening(Crowded) as server:
-        done = aui(tmp_path, "scan", f"localhost:{server.server_port}", "--json")
+        done = here(tmp_path, "scan", f"localhost:{server.server_port}", "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["live_served"] == 4
 
@@ -115,9 +115,9 @@ def test_a_host_of_this_machine_is_asked_afresh_and_costs_nothing(tmp_path: Path
     Moody.refusing = False
     with listening(Moody) as server:
         words = ("scan", f"localhost:{server.server_port}")
-        assert "from the cache" not in aui(tmp_path, *words).out
-        assert "from the cache" not in aui(tmp_path, *words).out
-        assert "from the cache" in aui(tmp_path, *words, "--cached").out
+        assert "from the cache" not in here(tmp_path, *words).out
+        assert "from the cache" not in here(tmp_path, *words).out
+        assert "from the cache" in here(tmp_path, *words, "--cached").out
         assert asyncio.run(used(tmp_path)) == 0
 
 
@@ -142,9 +142,9 @@ def test_a_list_may_name_this_machine(tmp_path: Path) -> None:
 def test_a_gate_never_passes_on_an_earlier_answer(tmp_path: Path) -> None:
     with listening(Moody) as server:
         address = f"localhost:{server.server_port}"
-        assert aui(tmp_path, "scan", address, "--json").code == 0
+        assert here(tmp_path, "scan", address, "--json").code == 0
         Moody.refusing = True
-        done = aui(tmp_path, "scan", address, "--must-serve", "claude,chatgpt", "--json")
+        done = here(tmp_path, "scan", address, "--must-serve", "claude,chatgpt", "--json")
     assert done.code == 1
     assert json.loads(done.out)["stance"] == "Walled"
 
@@ -153,9 +153,9 @@ def test_a_gate_never_passes_on_an_earlier_answer(tmp_path: Path) -> None:
 def test_a_baseline_of_another_host_is_refused(tmp_path: Path) -> None:
     with listening(Moody) as server, listening(Moody) as other:
         Moody.refusing = False
-        card = aui(tmp_path, "scan", f"localhost:{other.server_port}", "--json").out
+        card = here(tmp_path, "scan", f"localhost:{other.server_port}", "--json").out
         (tmp_path / "base.json").write_text(card)
-        done = aui(tmp_path, "scan", f"localhost:{server.server_port}", "--no-regress", "base.json", "--json", "-q")
+        done = here(tmp_path, "scan", f"localhost:{server.server_port}", "--no-regress", "base.json", "--json", "-q")
     assert done.code == 2
     assert (
         f"--no-regress names cards of localhost:{other.server_port}, not of localhost:{server.server_port}" in done.err
@@ -169,7 +169,7 @@ def test_a_wrong_category_is_corrected_for_good(tmp_path: Path) -> None:
     with listening(Moody) as server:
         asked = ("scan", "http://github.com", "--connect-to", f"github.com:80:127.0.0.1:{server.server_port}", "--json")
         found = [
-            json.loads(aui(tmp_path, *asked, "--force", *more).out)["category"]
+            json.loads(here(tmp_path, *asked, "--force", *more).out)["category"]
             for more in ((), ("--category", "Retail"), ())
         ]
     assert found == ["Developer", "Retail", "Retail"]

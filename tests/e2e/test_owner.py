@@ -11,7 +11,7 @@ import pytest
 
 from tests.applied.apply import apply
 from tests.applied.servers import Folder, Nginx
-from tests.cli.runner import aui, here
+from tests.cli.runner import here
 from tests.e2e.shops import FILES, HOST, PythonShop, rules
 
 WITH_NGINX = pytest.param(
@@ -24,7 +24,7 @@ WITH_NGINX = pytest.param(
 def test_gate_fails_snippets_are_applied_gate_passes(tmp_path: Path, made: Callable[[Path], Folder]) -> None:
     with made(tmp_path) as shop:
         url = f"http://{HOST}"
-        before = aui(tmp_path, "scan", url, *rules(shop), "--fail-grade", "C", "--json", "-q")
+        before = here(tmp_path, "scan", url, *rules(shop), "--fail-grade", "C", "--json", "-q")
         assert before.code == 1
         assert "gate fail-grade failed: shop.test: The grade is F" in before.err
         assert json.loads(before.out)["stance"] == "Walled"
@@ -37,7 +37,7 @@ def test_gate_fails_snippets_are_applied_gate_passes(tmp_path: Path, made: Calla
         shop.stop()
         shop.start()
 
-        after = aui(
+        after = here(
             tmp_path, "scan", url, *rules(shop), "--force", "--fail-grade", "C", "--no-regress", "last", "--json", "-q"
         )
         assert (after.code, after.err) == (0, "")

@@ -38,7 +38,7 @@ def record(done: Result) -> Any:
 @pytest.mark.parametrize("method", ["v0.1", "v0.2"])
 def test_a_scan_prints_a_valid_record(tmp_path: Path, serve: Serve, method: str, keys: str) -> None:
     rules = serve(RICH)
-    done = aui(
+    done = here(
         tmp_path, "scan", "http://rich.test", *rules, "--json", "--method", method, env={"AUI_TUI_JSON_KEYS": keys}
     )
     assert done.code == 0, done.err
@@ -76,7 +76,7 @@ def test_what_was_scanned_is_kept_listed_and_shown(tmp_path: Path, serve: Serve)
 
 @pytest.mark.ci
 def test_agents_shut_out_is_the_first_thing_said(tmp_path: Path, serve: Serve) -> None:
-    card = record(aui(tmp_path, "scan", "http://guarded.test", *serve(GUARDED), "--json"))
+    card = record(here(tmp_path, "scan", "http://guarded.test", *serve(GUARDED), "--json"))
     first = card["evidence"][0]
     assert first["t"] == "critical"
     assert "AI agents are shut out" in first["text"]
@@ -90,17 +90,17 @@ def test_agents_shut_out_is_the_first_thing_said(tmp_path: Path, serve: Serve) -
 @pytest.mark.ci
 def test_readable_card_and_progress(tmp_path: Path, serve: Serve) -> None:
     rules = serve(GUARDED)
-    done = aui(tmp_path, "scan", "guarded.test", *rules)
+    done = here(tmp_path, "scan", "guarded.test", *rules)
     assert "Walled" in done.out
     assert "challenged" in done.out
     assert "\x1b" not in done.out
     assert max(map(len, done.out.splitlines())) <= 80
     for probe in ("browser: 200 served", "Claude: 403 challenged", "robots.txt: 200 found", "once more"):
         assert probe in done.err
-    again = aui(tmp_path, "scan", "guarded.test", *rules, "--quiet", "--cached")
+    again = here(tmp_path, "scan", "guarded.test", *rules, "--quiet", "--cached")
     assert again.err == ""
     assert "from the cache" in " ".join(again.out.split())
-    text = aui(tmp_path, "site", "guarded.test", "--text").out
+    text = here(tmp_path, "site", "guarded.test", "--text").out
     assert "Claude, Google agent, Perplexity, challenged: a Cloudflare challenge page (403)" in text
     assert not set("·✓✗◌█░│→") & set(text), [line for line in text.splitlines() if not line.isascii()]
 
@@ -119,7 +119,7 @@ def test_readable_card_and_progress(tmp_path: Path, serve: Serve) -> None:
 def test_a_host_of_several_that_is_refused_is_in_the_answer(
     tmp_path: Path, serve: Serve, form: tuple[str, ...], words: str
 ) -> None:
-    done = aui(tmp_path, "scan", "rich.test", "ftp://x", "dead.test", *serve(RICH, DEAD), *form, "-q")
+    done = here(tmp_path, "scan", "rich.test", "ftp://x", "dead.test", *serve(RICH, DEAD), *form, "-q")
     assert done.code == 3, "the worst of the three"
     said = (tmp_path / form[1]).read_text() if "-o" in form else done.out
     assert "rich.test" in said
@@ -129,7 +129,7 @@ def test_a_host_of_several_that_is_refused_is_in_the_answer(
 
 @pytest.mark.ci
 def test_only_refused_hosts_still_make_a_document(tmp_path: Path) -> None:
-    done = aui(tmp_path, "scan", "ftp://x", "a b", "-o", "scan.xml", "-q")
+    done = here(tmp_path, "scan", "ftp://x", "a b", "-o", "scan.xml", "-q")
     assert done.code == 2
     assert (tmp_path / "scan.xml").read_text(encoding="utf-8").count("<testsuite ") == 2
 
@@ -137,10 +137,10 @@ def test_only_refused_hosts_still_make_a_document(tmp_path: Path) -> None:
 @pytest.mark.ci
 def test_a_name_that_does_not_resolve_is_a_stored_unreachable_card(tmp_path: Path) -> None:
     rule = ["--connect-to", "nowhere.test:80:no-such-host.invalid:80"]
-    done = aui(tmp_path, "scan", "http://nowhere.test", *rule, "-q")
+    done = here(tmp_path, "scan", "http://nowhere.test", *rule, "-q")
     assert done.code == 3
     assert "does not resolve" in " ".join(done.out.split())
-    stored = aui(tmp_path, "site", "nowhere.test", "--json")
+    stored = here(tmp_path, "site", "nowhere.test", "--json")
     assert (stored.code, json.loads(stored.out)["host"]) == (3, "nowhere.test")
 
 
@@ -167,39 +167,39 @@ def test_eleventh_scan_of_the_hour_is_refused_and_a_kept_card_or_an_own_host_sti
 ) -> None:
     hosts = [f"http://shop{number}.test" for number in range(11)]
     rules = [word for host in hosts for word in ("--connect-to", f"{host[7:]}:80:no-such-host.invalid:80")]
-    ten = aui(tmp_path, "scan", *hosts[:10], *rules, "--json", "-q")
+    ten = here(tmp_path, "scan", *hosts[:10], *rules, "--json", "-q")
     assert (ten.code, ten.err, len(ten.out.splitlines())) == (3, "", 10)
-    eleventh = aui(tmp_path, "scan", hosts[10], *rules, "--json", "-q")
+    eleventh = here(tmp_path, "scan", hosts[10], *rules, "--json", "-q")
     assert (eleventh.code, eleventh.out) == (4, "")
     assert "limit of 10 scans an hour" in eleventh.sentence
     assert re.search(r"the next one is free in (59|60) min", eleventh.sentence)
-    forced = aui(tmp_path, "scan", hosts[0], *rules, "--force", "-q")
+    forced = here(tmp_path, "scan", hosts[0], *rules, "--force", "-q")
     assert forced.code == 4
-    cached = aui(tmp_path, "scan", hosts[0], *rules, "--json", "-q")
+    cached = here(tmp_path, "scan", hosts[0], *rules, "--json", "-q")
     assert cached.code == 3
     assert record(cached)["host"] == "shop0.test"
-    own = aui(tmp_path, "scan", "http://rich.test", *serve(RICH), "--json", "-q")
+    own = here(tmp_path, "scan", "http://rich.test", *serve(RICH), "--json", "-q")
     assert own.code == 0
     assert record(own)["host"] == "rich.test"
-    assert aui(tmp_path, "scan", "ftp://x").code == 2
+    assert here(tmp_path, "scan", "ftp://x").code == 2
 
 
 @pytest.mark.ci
 def test_damaged_index_is_set_aside_and_a_new_one_begun(tmp_path: Path, serve: Serve) -> None:
     rules = serve(RICH)
-    assert aui(tmp_path, "scan", "rich.test", *rules, "-q").code == 0
+    assert here(tmp_path, "scan", "rich.test", *rules, "-q").code == 0
     index = tmp_path / "data" / "index.db"
     for extra in tmp_path.glob("data/index.db-*"):
         extra.unlink()
     index.write_bytes(b"this is no database" * 4000)
-    done = aui(tmp_path, "doctor")
+    done = here(tmp_path, "doctor")
     assert "hosts     0" in done.out
     assert "set aside" in done.out
     assert "set aside" in done.sentence
     [kept] = (tmp_path / "data").glob("index.damaged-*.db")
     assert kept.read_bytes().startswith(b"this is no database")
     assert str(kept.name) in done.sentence
-    assert aui(tmp_path, "scan", "rich.test", *rules, "-q", "--force").code == 0
+    assert here(tmp_path, "scan", "rich.test", *rules, "-q", "--force").code == 0
 
 
 @pytest.mark.ci
@@ -231,7 +231,7 @@ def test_interrupt_ends_a_scan_at_once_and_keeps_nothing(tmp_path: Path, serve: 
         assert process.wait(60) == 130
         assert out == ""
         assert "Traceback" not in err
-    assert aui(tmp_path, "site", "slow.test").code == 3
+    assert here(tmp_path, "site", "slow.test").code == 3
 
 
 def test_interrupt_after_the_page_of_the_browser_keeps_what_was_seen_marked_incomplete(
@@ -242,10 +242,10 @@ def test_interrupt_after_the_page_of_the_browser_keeps_what_was_seen_marked_inco
         read_until(process.stderr, "browser: 200")
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 130
-    kept = aui(tmp_path, "site", "half.test", "--json")
+    kept = here(tmp_path, "site", "half.test", "--json")
     assert kept.code == 0
     assert "This scan was stopped before its end" in kept.out
-    closing = " ".join(aui(tmp_path, "site", "half.test").out.split("Scanned")[-1].split())
+    closing = " ".join(here(tmp_path, "site", "half.test").out.split("Scanned")[-1].split())
     assert closing.endswith("stopped before its end.")
 
 

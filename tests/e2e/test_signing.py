@@ -21,7 +21,7 @@ from aui_tui.service.publication import Publication
 from aui_tui.web.routes import DIRECTORY
 from tests.applied import sites
 from tests.applied.servers import Nginx
-from tests.cli.runner import aui
+from tests.cli.runner import here
 from tests.loopback import QuietHandler, listening
 from tests.service.serving import serving
 
@@ -99,8 +99,8 @@ def own(home: Path, agent: str = AGENT) -> tuple[str, str]:
 
 def signed_scan(home: Path, url: str, agent: str = AGENT) -> dict[str, Any]:
     """Make a key where there is none, scan ``url`` signed with it, and return the card."""
-    aui(home, "key", "new")
-    done = aui(home, "scan", url, "--allow-private", "--quiet", "--force", *own(home, agent), "--json")
+    here(home, "key", "new")
+    done = here(home, "scan", url, "--allow-private", "--quiet", "--force", *own(home, agent), "--json")
     assert done.code == 0, done.err
     return json.loads(done.out)
 
@@ -112,16 +112,16 @@ def said(card: dict[str, Any], words: str) -> list[str]:
 
 @pytest.mark.slow
 def test_a_site_that_verifies_gets_the_score_that_the_fix_promises(node: Path, tmp_path: Path) -> None:
-    assert aui(tmp_path, "key", "new").code == 0
+    assert here(tmp_path, "key", "new").code == 0
     key = signing.read_key(tmp_path / "data")
     with site(node, "ignore") as url:
-        before = json.loads(aui(tmp_path, "scan", url, "--allow-private", "--json", "--quiet").out)
+        before = json.loads(here(tmp_path, "scan", url, "--allow-private", "--json", "--quiet").out)
     fix = next(fix for fix in before["recommendations"] if fix["k"] == "wba")
     with site(node, "verify", key) as url:
         options = ("--allow-private", "--quiet", *own(tmp_path))
-        done = aui(tmp_path, "scan", url, "--json", *options)
+        done = here(tmp_path, "scan", url, "--json", *options)
         assert done.code == 0, done.err
-        unsigned = json.loads(aui(tmp_path, "scan", url, "--allow-private", "--quiet", "--json").out)
+        unsigned = json.loads(here(tmp_path, "scan", url, "--allow-private", "--quiet", "--json").out)
     card = json.loads(done.out)
     assert (before["live_served"], unsigned["live_served"], card["live_served"]) == (0, 0, 4)
     assert card["detail"]["door"] == before["detail"]["door"] + fix["pts"]
@@ -236,13 +236,13 @@ def test_serve_publishes_the_directory_signed(tmp_path: Path) -> None:
 
 @pytest.mark.ci
 def test_the_key_command_never_prints_the_private_part(tmp_path: Path) -> None:
-    assert "aui-tui key new" in aui(tmp_path, "key", "show").err
-    made = aui(tmp_path, "key", "new")
+    assert "aui-tui key new" in here(tmp_path, "key", "show").err
+    made = here(tmp_path, "key", "new")
     private = json.loads((tmp_path / "data" / signing.NAME).read_text())["d"]
-    shown, published = aui(tmp_path, "key", "show"), aui(tmp_path, "key", "directory")
+    shown, published = here(tmp_path, "key", "show"), here(tmp_path, "key", "directory")
     assert json.loads(shown.out)["kid"] == made.out.strip()
     assert json.loads(published.out)["keys"][0]["kid"] == made.out.strip()
-    again = aui(tmp_path, "key", "new")
+    again = here(tmp_path, "key", "new")
     assert again.code == 2
     assert "There is already a key" in again.err
     for done in (made, shown, published, again):
@@ -275,7 +275,7 @@ class Gate(Nginx):
 def test_nginx_that_asks_a_verifier_is_seen_to_verify(node: Path, tmp_path: Path, published: bool) -> None:
     if shutil.which("nginx") is None:
         pytest.skip("needs nginx")
-    aui(tmp_path, "key", "new")
+    here(tmp_path, "key", "new")
     key = signing.read_key(tmp_path / "data")
     agent = AGENT if published else ""
     with site(node, "verify", key) as verifier:
@@ -293,9 +293,9 @@ def test_the_rule_that_the_plan_writes_decides_by_addresses_and_the_signed_scan_
         pytest.skip("needs nginx")
     with Nginx(tmp_path / "nginx", {"index.html": sites.RICH}) as refusing:
         host = refusing.url.removeprefix("http://")
-        assert aui(tmp_path, "scan", refusing.url, "--allow-private", "--quiet").code == 0
+        assert here(tmp_path, "scan", refusing.url, "--allow-private", "--quiet").code == 0
         plan = ("plan", host, "--grade", "100", "--write", str(tmp_path / "fixes"))
-        planned = aui(tmp_path, *plan, env={"AUI_TUI_WITH_CLAIMS": "1"})
+        planned = here(tmp_path, *plan, env={"AUI_TUI_WITH_CLAIMS": "1"})
         assert planned.code == 0, planned.err
         files = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "fixes" / "server").iterdir()}
         tester = re.compile(r"^[^#\n]+ 1;$", re.MULTILINE)
@@ -352,7 +352,7 @@ def verifies(key: signing.Key, url: str, fields: dict[str, str]) -> bool:
 
 @pytest.mark.slow
 def test_a_site_that_follows_the_draft_to_the_letter_is_verified(tmp_path: Path) -> None:
-    assert aui(tmp_path, "key", "new").code == 0
+    assert here(tmp_path, "key", "new").code == 0
     with listening(Strict) as server:
         server.key, server.nonces = signing.read_key(tmp_path / "data"), set()
         server.address = AGENT + signing.DIRECTORY_PATH

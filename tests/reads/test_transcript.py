@@ -14,7 +14,7 @@ from aui_tui.index.folder import places, prepare
 from aui_tui.model.options import ScanOptions
 from aui_tui.model.reads import KeptPage
 from aui_tui.packaged import read_text
-from tests.cli.runner import ROOT, aui, environment
+from tests.cli.runner import ROOT, aui, environment, here
 
 FLAGS: Final = re.MULTILINE | re.DOTALL
 
@@ -54,4 +54,4 @@ def test_the_lines_in_the_readme_are_what_is_printed(tmp_path: Path) -> None:
     assert block is not None
     folder = places(prepare(Path(environment(tmp_path)["AUI_TUI_HOME"]))).pages
     pages.keep(folder, "shop.example", [KeptPage("agent_01", "text/html; charset=utf-8", BOOKS.encode())])
-    assert aui(tmp_path, "reads", "shop.example", "--facts").out == block[1]
+    assert here(tmp_path, "reads", "shop.example", "--facts").out == block[1]

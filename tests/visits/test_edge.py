@@ -16,7 +16,7 @@ import trustme
 
 from tests.applied import sites
 from tests.applied.servers import Nginx
-from tests.cli.runner import aui
+from tests.cli.runner import here
 from tests.loopback import QuietHandler, listening
 
 pytestmark = [
@@ -86,15 +86,17 @@ def test_an_edge_that_admits_published_ranges_alone_is_seen_from_server_to_card(
 ) -> None:
     with Edge(tmp_path, {"index.html": sites.RICH}) as edge:
         host = edge.url.removeprefix("http://")
-        assert aui(tmp_path, "scan", edge.url, "--allow-private", "--quiet").code == 0
+        assert here(tmp_path, "scan", edge.url, "--allow-private", "--quiet").code == 0
         fixes = tmp_path / "fixes"
-        planned = aui(tmp_path, "plan", host, "--grade", "100", "--write", str(fixes), env={"AUI_TUI_WITH_CLAIMS": "1"})
+        planned = here(
+            tmp_path, "plan", host, "--grade", "100", "--write", str(fixes), env={"AUI_TUI_WITH_CLAIMS": "1"}
+        )
         assert planned.code == 0, planned.err
         edge.admit(fixes)
         edge.stop()
         (tmp_path / "access.log").unlink()
         edge.start()
-        scanned = aui(tmp_path, "scan", edge.url, "--allow-private", "--force", "--quiet", "--json")
+        scanned = here(tmp_path, "scan", edge.url, "--allow-private", "--force", "--quiet", "--json")
         before = json.loads(scanned.out)
         assert before["live_served"] == 0
         probes = (tmp_path / "access.log").read_text().count(CLAUDE[:30])
@@ -102,7 +104,7 @@ def test_an_edge_that_admits_published_ranges_alone_is_seen_from_server_to_card(
         assert answers == [200] * 60 + [403] * 5
     assert ipaddress.ip_address(REAL) in ipaddress.ip_network(PUBLISHED["ipv4Prefix"])
     log = str(tmp_path / "access.log")
-    read = aui(tmp_path, "visits", log, "--host", host, "--json", *vendor)
+    read = here(tmp_path, "visits", log, "--host", host, "--json", *vendor)
     assert read.code == 0, read.err
     record = json.loads(read.out)
     claude = next(one for one in record["visitors"] if one["token"] == "Claude-User")
@@ -111,10 +113,10 @@ def test_an_edge_that_admits_published_ranges_alone_is_seen_from_server_to_card(
     assert claude["requests"] == 65 + claude["unchecked"]
     assert claude["unchecked"] <= probes + 5
 
-    card = aui(tmp_path, "site", host, "--details")
+    card = here(tmp_path, "site", host, "--details")
     said = " ".join(card.out.split())
     assert "60 of 60 verified visits were served, while the probe was turned away" in said
     assert "The site checks addresses, and the real Claude gets in." in said
-    published = json.loads(aui(tmp_path, "site", host, "--json").out)
+    published = json.loads(here(tmp_path, "site", host, "--json").out)
     assert (published["score"], published["matrix"]) == (before["score"], before["matrix"])
     assert any(line["text"].startswith("Access log: Claude came from") for line in published["evidence"])
