@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import signal
 import sys
 import time
@@ -14,11 +15,60 @@ from typing import Any, Self
 import pexpect
 import pyte
 import pytest
+from pyte import modes
+from pyte.screens import Char
+from wcwidth import wcwidth
 
 from tests.cli.runner import command, environment
 
 IN_A_TERMINAL = [pytest.mark.pty, pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")]
 """The marks of a test that drives the program in a pseudo-terminal."""
+
+
+STYLE = re.compile(r"\x1b\[([0-9;]*)m")
+
+
+class _Screen(pyte.Screen):
+    """A screen that makes each character of each style once: nearly all that is written was written before."""
+
+    def __init__(self, columns: int, lines: int) -> None:
+        self._styles: dict[tuple[Char, str], Char] = {}
+        self._cells: dict[Char, dict[str, Char]] = {}
+        super().__init__(columns, lines)
+
+    def style(self, numbers: str) -> None:
+        """Set how the next characters look, by the numbers of a sequence as they are written."""
+        key = (self.cursor.attrs, numbers)
+        if key not in self._styles:
+            self.select_graphic_rendition(*(int(number or 0) for number in numbers.split(";")))
+            self._styles[key] = self.cursor.attrs
+        self.cursor.attrs = self._styles[key]
+
+    def draw(self, data: str) -> None:
+        """Write text; what is wide, or goes over the end of the line, is left to pyte."""
+        cursor, end = self.cursor, self.cursor.x + len(data)
+        cells = self._cells.setdefault(cursor.attrs, {})
+        for char in set(data) - cells.keys():
+            if wcwidth(char) == 1:
+                cells[char] = cursor.attrs._replace(data=char)
+        if end > self.columns or modes.IRM in self.mode or self.charset or not cells.keys() >= set(data):
+            super().draw(data)
+            return
+        self.buffer[cursor.y].update(zip(range(cursor.x, end), map(cells.__getitem__, data), strict=True))
+        self.dirty.add(cursor.y)
+        cursor.x = end
+
+
+class _Stream(pyte.Stream):
+    """Reads colours, most of what is written, as a whole: pyte takes a step for each of their characters."""
+
+    def feed(self, data: str) -> None:
+        assert isinstance(self.listener, _Screen)
+        for place, part in enumerate(STYLE.split(data)):
+            if place % 2:
+                self.listener.style(part)
+            else:
+                super().feed(part)
 
 
 def shown(screen: pyte.Screen) -> list[str]:
@@ -44,8 +94,8 @@ class Terminal:
         shell: bool = False,
         argv: Sequence[str] = (),
     ) -> None:
-        self._screen = pyte.Screen(columns, lines)
-        self._stream = pyte.Stream(self._screen)
+        self._screen = _Screen(columns, lines)
+        self._stream = _Stream(self._screen)
         self._drawn = 0
         program, *rest = argv or command(*arguments)
         variables = environment(home, {"TERM": "xterm-256color", "COLORTERM": "truecolor", **(env or {})})

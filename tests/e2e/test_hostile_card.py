@@ -21,7 +21,7 @@ WALK = (
     ("mv", "Who gets in"),
     ("vY", "Copied the row"),
     (" " + DOWN + "  =", "lines differ"),
-    (BACK + "/e", "esc Cancel"),
+    (BACK + "/e", "AUI  2 of 2 sites"),
     (BACK + "\r\r", "[1 Summary]"),
     ("2", "[2 Agents"),
     ("3", "[3 Evidence"),
