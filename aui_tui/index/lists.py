@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from array import array
 from bisect import bisect_left
@@ -16,7 +17,7 @@ from typing import Final
 import msgspec
 
 from aui_tui.errors import Unavailable
-from aui_tui.index.rows import LINE, Line, row_of
+from aui_tui.index.rows import COLUMNS, LINE, Line, row_of
 from aui_tui.model.decoding import from_json, to_json
 from aui_tui.model.listing import Facets, Row
 from aui_tui.model.query import Query
@@ -28,23 +29,29 @@ from aui_tui.text import clean
 Reader = Callable[[], sqlite3.Connection]
 BEST_FIRST: Final = ("in", "part", "told no", "refused", "challenged")
 """The words that say something; the others stand last in either direction."""
-TALLIED: Final = frozenset({"stance", "category", "score"})
-"""The fields of the query line that the table ``tally`` answers."""
+TALLIES: Final = MappingProxyType(
+    {
+        "tally": frozenset({"ranked", "category", "stance", "score"}),
+        "tally_words": frozenset({"ranked", "stance", "words", "score"}),
+    }
+)
+"""The tables that count hosts, with the columns of ``site`` by which they do."""
+COLUMN: Final = re.compile(rf"\b(?:{'|'.join((*COLUMNS, 'change', 'scans'))})\b")
 FUTURE_MS: Final = 300_000
 """A scan from further ahead, of a clock that was wrong, is never the newest."""
-LIST, OF_ITS_OWN = "list", "own"
 
 
 class Order(msgspec.Struct, frozen=True):
     """An order of hosts by ``keys``.
 
-    ``index``: which index has hosts by the keys, that of the LIST or one OF_ITS_OWN; empty for none. ``place``: SQL for
-    a number that comes before the keys; hosts of all places are mixed in the index. ``last``: the condition of the
-    hosts that stand behind all others, also when the order is turned round where they ``stay``.
+    ``own``: the table whose own index has hosts by the keys, where that is not the index of the list; without those
+    that ``stay`` last. ``place``: SQL for a number that comes before the keys, from columns of a tally; hosts of all
+    places are mixed in the index. ``last``: the condition of the hosts that stand behind all others, also when the
+    order is turned round where they ``stay``.
     """
 
     keys: tuple[str, ...] = ("score DESC", "host")
-    index: str = LIST
+    own: str = ""
     place: str = ""
     last: str = ""
     stay: bool = False
@@ -94,13 +101,14 @@ def order_of(sort: str) -> Order:
         return Order(place=value, last=f"{value} IS NULL", stay=True)
     match sort:
         case "change":
-            return Order(("change DESC", "score DESC", "host"), "", last="change IS NULL", stay=True)
+            own = "site WHERE change IS NOT NULL"
+            return Order(("change DESC", "score DESC", "host"), own, last="change IS NULL", stay=True)
         case "age":
-            return Order(("at DESC", "score DESC", "host"), OF_ITS_OWN, last=f"at > now_ms() + {FUTURE_MS}")
+            return Order(("at DESC", "score DESC", "host"), "site", last=f"at > now_ms() + {FUTURE_MS}")
         case "host":
-            return Order(("host",), OF_ITS_OWN)
+            return Order(("host",), "site")
         case "name":
-            return Order(("folded", "score DESC", "host"), "")
+            return Order(("folded", "score DESC", "host"), "site")
         case "grade":
             lowest, highest = (
                 f"(SELECT {end}(score) FROM site INDEXED BY site_thin WHERE {THIN})" for end in ("min", "max")
@@ -146,42 +154,59 @@ def narrowed(db: sqlite3.Connection, query: Query) -> tuple[str, Term]:
     return "site", all_of(query.terms)
 
 
-def _is_tallied(term: Term) -> bool:
-    """Say whether the table ``tally`` answers a term: it names nothing but columns of it."""
-    return bool(term.fields) and term.fields <= TALLIED
+def _answers(tally: str, sql: str) -> bool:
+    """Say whether a tally answers ``sql``: it names nothing but columns of it."""
+    return TALLIES[tally].issuperset(COLUMN.findall(sql))
 
 
-def _tallied(query: Query, *, ranked: bool) -> Term:
-    """Return the condition over the table ``tally`` of the hosts of ``query``, and of others where it cannot tell."""
-    return all_of((Term(f"ranked = {ranked:d} AND hosts > 0"), *filters(query), *filter(_is_tallied, query.terms)))
+def _tallied(query: Query) -> tuple[str, tuple[Term, ...]]:
+    """Return the tally that answers most of ``query`` in its order, and the terms that it answers."""
+    terms = (*filters(query), *query.terms)
+    able = [tally for tally in TALLIES if _answers(tally, order_of(query.sort).place)]
+    answered = {tally: tuple(term for term in terms if _answers(tally, term.sql)) for tally in able}
+    tally = max(able, key=lambda tally: len(answered[tally]))
+    return tally, answered[tally]
+
+
+def _known(db: sqlite3.Connection, query: Query, columns: str, *, ranked: bool) -> sqlite3.Cursor:
+    """Return the different ``columns`` of hosts of ``query``, and of others where no tally can tell."""
+    tally, terms = _tallied(query)
+    where = all_of((Term(f"ranked = {ranked:d}"), *terms))
+    return db.execute(f"SELECT DISTINCT {columns} FROM {tally} WHERE {where.sql}", where.values)
+
+
+def _scored(scores: Iterable[int]) -> Term:
+    """Return the condition of one of ``scores``: SQLite reads them in order by the index of the list."""
+    values = tuple(scores)
+    return Term(f"score IN ({', '.join('?' * len(values))})", values)
+
+
+def _scores(db: sqlite3.Connection, query: Query, *, ranked: bool) -> Term:
+    """Return the condition of the scores that hosts of ``query`` have, as far as a tally can tell."""
+    if not _tallied(query)[1]:
+        return EVERY_HOST
+    return _scored(chain.from_iterable(_known(db, query, "score", ranked=ranked)))
+
+
+def _places(db: sqlite3.Connection, query: Query, *, ranked: bool) -> dict[int | None, list[int]]:
+    """Return the places of hosts of ``query``, the first one first, each with scores, as far as a tally can tell."""
+    places = defaultdict[int | None, list[int]](list)
+    for place, score in _known(db, query, f"{order_of(query.sort).place}, score", ranked=ranked):
+        places[place].append(score)
+    sign = -1 if query.descending else 1
+    return dict(sorted(places.items(), key=lambda found: inf if found[0] is None else sign * found[0]))
 
 
 def _hosts(db: sqlite3.Connection, query: Query, *, ranked: bool) -> tuple[str, Term]:
     """Return the table to ask and the condition of the ranked or the unreachable hosts of ``query``."""
     table, terms = narrowed(db, query)
-    scores = EVERY_HOST
-    if filters(query) or any(map(_is_tallied, query.terms)):
-        where = _tallied(query, ranked=ranked)
-        sql = f"SELECT min(score), max(score) FROM tally WHERE {where.sql}"
-        lowest, highest = db.execute(sql, where.values).fetchone()
-        scores = Term("0") if lowest is None else Term("score BETWEEN ? AND ?", (lowest, highest))
-    return table, all_of((Term(f"ranked = {ranked:d}"), scores, *filters(query), terms))
-
-
-def _first_place(db: sqlite3.Connection, query: Query, *, ranked: bool) -> int:
-    """Return the place before which no host of ``query`` stands in an order that has places."""
-    if query.sort not in TALLIED:
-        return len(BEST_FIRST) - 1 if query.descending else 0
-    where = _tallied(query, ranked=ranked)
-    end = "max" if query.descending else "min"
-    sql = f"SELECT ifnull({end}({order_of(query.sort).place}), 0) FROM tally WHERE {where.sql}"
-    place: int = db.execute(sql, where.values).fetchone()[0]
-    return place
+    return table, all_of((Term(f"ranked = {ranked:d}"), *filters(query), terms))
 
 
 def _every(db: sqlite3.Connection, query: Query, columns: str, *, ranked: bool, limit: int = -1) -> sqlite3.Cursor:
     """Return ``columns`` of the ranked or the unreachable hosts of ``query`` in order."""
     table, hosts = _hosts(db, query, ranked=ranked)
+    hosts = all_of((hosts, _scores(db, query, ranked=ranked)))
     by = order_of(query.sort).by(turned=query.descending)
     return db.execute(f"SELECT {columns} FROM {table} WHERE {hosts.sql} ORDER BY {by} LIMIT {limit}", hosts.values)
 
@@ -191,44 +216,76 @@ def find_hosts(db: sqlite3.Connection, query: Query, *, ranked: bool) -> array[i
     return array("q", chain.from_iterable(_every(db, query, "id", ranked=ranked)))
 
 
-LOOKED: Final = 2000
-"""Hosts that are looked at through an index other than that of the list, which does not have the other columns."""
-DEARER: Final = 10
-"""How many times as long that takes for a host."""
+LOOKED: Final = 100
+"""One of so many hosts of a list is looked at through another index: without the other columns there, that takes ten
+times as long for a host."""
 
 
 def find_first(db: sqlite3.Connection, query: Query, found: array[int], *, ranked: bool, limit: int) -> None:
     """Append the ids of the first ``limit`` hosts to ``found``, each as it is found.
 
-    An index that has hosts in this order is read until there are as many. Of an order without one every host is looked
-    at, and so it is where few hosts of that index are of ``query``. Where SQLite is interrupted, ``found`` has those
-    that come first in the list.
+    An index that has hosts in this order is read until there are as many. Where few hosts of an index other than that
+    of the list are of ``query``, every host is looked at. Where SQLite is interrupted, ``found`` has those that come
+    first in the list.
     """
     order, turned = order_of(query.sort), query.descending
     table, hosts = _hosts(db, query, ranked=ranked)
-    known = all(map(_is_tallied, query.terms))
-    if table == "site" and (order.index == LIST or (order.stay and known)):
-        # terms of which nothing is known may choose few hosts: each is looked at once then
-        parts = _parts(order, turned=turned) if known or not order.place else (EVERY_HOST,)
-        _along_the_list(db, query, hosts, parts, found, ranked=ranked, limit=limit)
+    if table == "site" and not order.own:
+        _along_the_list(db, query, hosts, found, ranked=ranked, limit=limit)
         return
-    if table == "site" and order.index == OF_ITS_OWN and _are_dense(db, query, ranked=ranked, limit=limit):
-        near = f"(SELECT id AS near FROM site ORDER BY {order.by_keys(turned=turned)} LIMIT {LOOKED})"
+    hosts = all_of((hosts, _scores(db, query, ranked=ranked)))
+    behind = f"SELECT EXISTS (SELECT 1 FROM site WHERE {order.last})"
+    elsewhere = order.last and not order.stay and db.execute(behind).fetchone()[0]  # in the index
+    if table == "site" and not elsewhere:
+        most = f"(SELECT CAST(total(hosts) / {LOOKED} AS INTEGER) FROM tally WHERE ranked = {ranked:d})"
+        near = f"(SELECT id AS near FROM {order.own} ORDER BY {order.by_keys(turned=turned)} LIMIT {most})"
         sql = f"SELECT id FROM {near} CROSS JOIN site ON id = near WHERE {hosts.sql} LIMIT {limit}"
         found.extend(chain.from_iterable(db.execute(sql, hosts.values)))
+        if order.stay and db.execute(f"SELECT id FROM {order.own} LIMIT 1 OFFSET {most}").fetchone() is None:
+            _read(db, query, all_of((hosts, Term(order.last))), found, limit)
+            return
     if len(found) < limit:
         found[:] = array("q", chain.from_iterable(_every(db, query, "id", ranked=ranked, limit=limit)))
 
 
-def _are_dense(db: sqlite3.Connection, query: Query, *, ranked: bool, limit: int) -> bool:
-    """Say whether ``limit`` hosts of ``query`` are soon found through another index, as far as the tally knows."""
-    last = order_of(query.sort).last
-    if last and db.execute(f"SELECT EXISTS (SELECT 1 FROM site WHERE {last})").fetchone()[0]:
-        return False  # that index has them elsewhere
-    where = _tallied(query, ranked=ranked)
-    sql = f"SELECT total(hosts), total(hosts * (ranked = {ranked:d})), total(hosts * ({where.sql})) FROM tally"
-    every, listed, wanted = db.execute(sql, where.values).fetchone()
-    return bool(wanted * listed > DEARER * limit * every)
+def _read(db: sqlite3.Connection, query: Query, hosts: Term, found: array[int], limit: int) -> None:
+    """Append ``hosts``, which differ in the keys of the order alone, until there are ``limit``."""
+    by = order_of(query.sort).by_keys(turned=query.descending)
+    sql = f"SELECT id FROM site WHERE {hosts.sql} ORDER BY {by} LIMIT {limit - len(found)}"
+    found.extend(chain.from_iterable(db.execute(sql, hosts.values)))
+
+
+def _along_the_list(
+    db: sqlite3.Connection, query: Query, hosts: Term, found: array[int], *, ranked: bool, limit: int
+) -> None:
+    """Append the first of ``hosts`` as ``find_first`` does, part by part.
+
+    Terms of which no tally knows anything may choose few hosts of a place: each host is looked at once then.
+    """
+    order, turned = order_of(query.sort), query.descending
+    if not order.place:
+        hosts = all_of((hosts, _scores(db, query, ranked=ranked)))
+        for part in _parts(order, turned=turned):
+            _read(db, query, all_of((hosts, part)), found, limit)
+        return
+    places = _places(db, query, ranked=ranked)
+    if set(query.terms).issubset(_tallied(query)[1]):
+        for place, scores in places.items():
+            part = Term(f"{order.place} IS {'NULL' if place is None else place}")
+            _read(db, query, all_of((hosts, part, _scored(scores))), found, limit)
+        return
+    hosts = all_of((hosts, _scores(db, query, ranked=ranked)))
+    sql = f"SELECT id, {order.place} FROM site WHERE {hosts.sql} ORDER BY {order.by_keys(turned=turned)}"
+    first, others = next(iter(places), None), defaultdict[int | None, list[int]](list)
+    for identity, place in db.execute(sql, hosts.values):
+        if place == first:
+            found.append(identity)
+            if len(found) == limit:
+                return
+        elif len(others[place]) < limit:
+            others[place].append(identity)
+    for place in places:
+        found.extend(others[place][: limit - len(found)])
 
 
 def _parts(order: Order, *, turned: bool) -> tuple[Term, ...]:
@@ -236,42 +293,12 @@ def _parts(order: Order, *, turned: bool) -> tuple[Term, ...]:
     if not order.last:
         return (EVERY_HOST,)
     others, last = Term(f"({order.last}) IS NOT TRUE"), Term(order.last)
-    return (last, others) if turned and not order.stay else (others, last)
-
-
-def _along_the_list(
-    db: sqlite3.Connection,
-    query: Query,
-    hosts: Term,
-    parts: Sequence[Term],
-    found: array[int],
-    *,
-    ranked: bool,
-    limit: int,
-) -> None:
-    """Append the first of ``hosts`` as ``find_first`` does, part by part."""
-    order, turned = order_of(query.sort), query.descending
-    for part in parts:
-        where = all_of((hosts, part))
-        place, first, most = "0", 0, limit - len(found)
-        if order.place and part.sql != order.last:
-            place, first, most = order.place, _first_place(db, query, ranked=ranked), -1
-        sql = f"SELECT id, {place} FROM site WHERE {where.sql} ORDER BY {order.by_keys(turned=turned)} LIMIT {most}"
-        others = defaultdict[int | None, list[int]](list)
-        for identity, at in db.execute(sql, where.values):
-            if at == first:
-                found.append(identity)
-                if len(found) == limit:
-                    return
-            elif len(others[at]) < limit:
-                others[at].append(identity)
-        for at in sorted(others, key=lambda at: inf if at is None else abs(at - first)):
-            found.extend(others[at][: limit - len(found)])
+    return (last, others) if turned else (others, last)
 
 
 def find_and_count(db: sqlite3.Connection, query: Query) -> tuple[array[int], Facets]:
     """Return the ids of the ranked hosts of ``query`` in order, and the counts behind its filters."""
-    if filters(query) or all(map(_is_tallied, query.terms)):
+    if filters(query) or all(_answers("tally", term.sql) for term in query.terms):
         return find_hosts(db, query, ranked=True), facets(db, query)
     ids, kinds = array("q"), Counter[tuple[str, str]]()
     for identity, category, stance in _every(db, query, "id, category, stance", ranked=True):
@@ -282,7 +309,7 @@ def find_and_count(db: sqlite3.Connection, query: Query) -> tuple[array[int], Fa
 
 def facets(db: sqlite3.Connection, query: Query) -> Facets:
     """Return how many ranked hosts each choice would give under the line and the other filters of ``query``."""
-    if all(map(_is_tallied, query.terms)):
+    if all(_answers("tally", term.sql) for term in query.terms):
         table, terms, hosts = "tally", all_of(query.terms), "sum(hosts)"
     else:
         table, terms, hosts = *narrowed(db, query), "count(*)"

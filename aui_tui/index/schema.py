@@ -10,9 +10,9 @@ from typing import Final
 
 import msgspec
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Schema version of this program, kept in ``PRAGMA user_version``; a file of another version is refused."""
-TABLES: Final = ("site", "scan", "visits", "meta", "tally", "site_text")
+TABLES: Final = ("site", "scan", "visits", "meta", "tally", "tally_words", "site_text")
 BEFORE, AFTER = (
     f"CAST(CASE WHEN (now.plain IS NULL) = (past.plain IS NULL) THEN {scan}.score "
     f"ELSE coalesce({scan}.plain, {scan}.score) END AS INTEGER)"

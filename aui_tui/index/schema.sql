@@ -48,8 +48,11 @@ CREATE INDEX site_list ON site (
 CREATE INDEX site_thin ON site (score) WHERE grade = '–' AND ranked = 1;
 -- The newest card.
 CREATE INDEX site_at ON site (at);
+-- The orders by name and by change.
+CREATE INDEX site_name ON site (folded);
+CREATE INDEX site_change ON site (change DESC, score DESC, host) WHERE change IS NOT NULL;
 
--- Hosts per list, category, stance and score.
+-- Hosts per list, stance and score, by category and by what each assistant gets; a row has hosts.
 CREATE TABLE tally (
     ranked INTEGER NOT NULL,
     category TEXT NOT NULL,
@@ -58,19 +61,45 @@ CREATE TABLE tally (
     hosts INTEGER NOT NULL,
     PRIMARY KEY (ranked, category, stance, score)
 ) WITHOUT ROWID;
+CREATE TABLE tally_words (
+    ranked INTEGER NOT NULL,
+    stance TEXT NOT NULL,
+    words TEXT NOT NULL,
+    score INTEGER NOT NULL,
+    hosts INTEGER NOT NULL,
+    PRIMARY KEY (ranked, stance, words, score)
+) WITHOUT ROWID;
 CREATE TRIGGER tally_insert AFTER INSERT ON site BEGIN
     INSERT INTO tally VALUES (new.ranked, new.category, new.stance, new.score, 1)
+    ON CONFLICT DO UPDATE SET hosts = hosts + 1;
+    INSERT INTO tally_words VALUES (new.ranked, new.stance, new.words, new.score, 1)
     ON CONFLICT DO UPDATE SET hosts = hosts + 1;
 END;
 CREATE TRIGGER tally_delete AFTER DELETE ON site BEGIN
     UPDATE tally SET hosts = hosts - 1
     WHERE (ranked, category, stance, score) = (old.ranked, old.category, old.stance, old.score);
+    DELETE FROM tally
+    WHERE (ranked, category, stance, score) = (old.ranked, old.category, old.stance, old.score) AND hosts = 0;
+    UPDATE tally_words SET hosts = hosts - 1
+    WHERE (ranked, stance, words, score) = (old.ranked, old.stance, old.words, old.score);
+    DELETE FROM tally_words
+    WHERE (ranked, stance, words, score) = (old.ranked, old.stance, old.words, old.score) AND hosts = 0;
 END;
-CREATE TRIGGER tally_update AFTER UPDATE OF ranked, category, stance, score ON site BEGIN
-    UPDATE tally SET hosts = hosts - 1
-    WHERE (ranked, category, stance, score) = (old.ranked, old.category, old.stance, old.score);
+CREATE TRIGGER tally_update AFTER UPDATE OF ranked, category, stance, score, words ON site
+WHEN (old.ranked, old.category, old.stance, old.score, old.words)
+<> (new.ranked, new.category, new.stance, new.score, new.words) BEGIN
     INSERT INTO tally VALUES (new.ranked, new.category, new.stance, new.score, 1)
     ON CONFLICT DO UPDATE SET hosts = hosts + 1;
+    UPDATE tally SET hosts = hosts - 1
+    WHERE (ranked, category, stance, score) = (old.ranked, old.category, old.stance, old.score);
+    DELETE FROM tally
+    WHERE (ranked, category, stance, score) = (old.ranked, old.category, old.stance, old.score) AND hosts = 0;
+    INSERT INTO tally_words VALUES (new.ranked, new.stance, new.words, new.score, 1)
+    ON CONFLICT DO UPDATE SET hosts = hosts + 1;
+    UPDATE tally_words SET hosts = hosts - 1
+    WHERE (ranked, stance, words, score) = (old.ranked, old.stance, old.words, old.score);
+    DELETE FROM tally_words
+    WHERE (ranked, stance, words, score) = (old.ranked, old.stance, old.words, old.score) AND hosts = 0;
 END;
 
 -- Substrings of host and name. Written by the program: a trigger may not touch a virtual table of an untrusted schema.

@@ -84,6 +84,11 @@ COUNTS: Final = (
         "SELECT count(*) FROM (SELECT ranked, category, stance, score, count(*) FROM site GROUP BY 1, 2, 3, 4 EXCEPT "
         "SELECT * FROM tally)",
     ),
+    (
+        "Lists, stances, answers and scores whose count is wrong",
+        "SELECT count(*) FROM (SELECT ranked, stance, words, score, count(*) FROM site GROUP BY 1, 2, 3, 4 EXCEPT "
+        "SELECT * FROM tally_words)",
+    ),
     ("Scans without a host", "SELECT count(*) FROM scan WHERE site NOT IN (SELECT id FROM site)"),
     (
         "Hosts without the scan behind their card",

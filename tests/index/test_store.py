@@ -17,6 +17,7 @@ from aui_tui.checks.scoring import Labels, grade_card
 from aui_tui.errors import ConfigError, NeverScanned, Unavailable
 from aui_tui.index import figures
 from aui_tui.index import store as store_module
+from aui_tui.index.lists import TALLIES
 from aui_tui.index.packed import columns_of
 from aui_tui.index.rows import COLUMNS
 from aui_tui.index.schema import VERSION
@@ -44,6 +45,10 @@ def consistent(store: Store) -> None:
     assert examine(store).problems == ()
     with store.database.reading() as db:
         kept = {row[0]: row for row in db.execute(f"SELECT {', '.join(COLUMNS)} FROM site")}
+        for tally, columns in TALLIES.items():
+            named = ", ".join(sorted(columns))
+            counted = db.execute(f"SELECT {named}, count(*) FROM site GROUP BY {named} ORDER BY {named}").fetchall()
+            assert db.execute(f"SELECT {named}, hosts FROM {tally} ORDER BY {named}").fetchall() == counted
     for host in kept:
         assert dict(zip(COLUMNS, kept[host], strict=True)) == columns_of(
             store.get(host).card, store.get(host).observations

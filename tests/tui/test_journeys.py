@@ -293,7 +293,7 @@ async def test_a_search_that_takes_long_says_so_and_an_order_begins_with_its_fir
         await press(pilot, "slash")
         service.found, service.counted = asyncio.Event(), asyncio.Event()
         index_of(pilot).line.value = "zq"
-        await shows(pilot, "AUI  searching …")
+        await shows(pilot, "AUI  searching 55 sites …")
         assert len(index_of(pilot).table) > 0
         service.found.set()
         await shows(pilot, "No host")  # before the counts

@@ -32,7 +32,8 @@ def title_line(state: ListState, label: str, quota: Quota | None, size: int) -> 
     if view is None:
         return spread(text((" AUI", "title"), "  reading the index …"), text((f"{label} ", "muted")), size)
     if view.query != state.query:
-        return spread(text((" AUI", "title"), "  searching …"), text((f"{label} ", "muted")), size)
+        words = f"searching {count(state.total, 'site')} …" if state.total else "searching …"
+        return spread(text((" AUI", "title"), f"  {words}"), text((f"{label} ", "muted")), size)
     ranked, unreachable = ("…" if view.counting else format(len(rows), ",") for rows in (view.ranked, view.unreachable))
     of = f" of {state.total:,}" if state.filtered and state.total else ""
     sites = "site" if (of or ranked) in (" of 1", "1") else "sites"
