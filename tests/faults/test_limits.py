@@ -9,6 +9,7 @@ import pytest
 
 from aui_tui.checks.scoring import grade_card
 from aui_tui.model.observations import BROWSER
+from aui_tui.model.progress import ProbeEvent
 from aui_tui.scan.parser_process import ParserProcess
 from aui_tui.scan.policy import ConnectTo, Limits, ScanPolicy
 from aui_tui.scan.scan import observe
@@ -37,17 +38,20 @@ async def test_a_probe_takes_twelve_seconds_and_a_scan_thirteen(parser: ParserPr
         "robots": behaviours.silence,
         "mcp": behaviours.silence,
     }
+    events: list[ProbeEvent] = []
     async with Site(faults=faults) as site:
-        observed = await observe(TARGET, parser=parser, access=site.access(Limits(budget=0)))
+        access = site.access(Limits(budget=0))
+        observed = await observe(TARGET, parser=parser, access=access, progress=events.append)
     for name in (*AGENTS[:3], "robots", "mcp"):
         exchange = observed.exchange(name)
         assert (exchange.status, exchange.error) == (0, "timeout")
         assert exchange.detail == "no answer within 12 s"
-        assert 12_000 <= exchange.elapsed_ms <= 12_500
+        assert exchange.elapsed_ms >= 12_000
     dripped = observed.exchange(AGENTS[3])
     assert (dripped.status, dripped.title, dripped.cut) == (200, TITLE, True)
-    assert 12_000 <= dripped.elapsed_ms <= 12_500
-    assert observed.exchange(BROWSER).elapsed_ms < 5000
+    assert dripped.elapsed_ms >= 12_000
+    heard = [event.name for event in events if event.state == "done"]
+    assert heard.index(BROWSER) < min(map(heard.index, faults)), "it waits for none of them"
     assert observed.elapsed_ms <= 13_000
     card = grade_card(observed)
     assert card.live_served == 1
