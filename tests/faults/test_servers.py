@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+import pytest_asyncio
 
 from aui_tui.model.observations import BROWSER, FILE_PROBES
 from aui_tui.model.vocabulary import SERVED
@@ -217,9 +218,9 @@ async def listening(port: int) -> None:
             await asyncio.sleep(0.05)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def real() -> AsyncIterator[InstalledChromium]:
-    """The installed Chromium."""
+    """The installed Chromium; each page that it fetches is in a profile of its own."""
     browser = InstalledChromium()
     if browser.missing:
         pytest.skip("no Chromium is installed")
@@ -227,6 +228,7 @@ async def real() -> AsyncIterator[InstalledChromium]:
     await browser.aclose()
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
     ("server", "h2", "oddity"), MATRIX, ids=lambda value: value if isinstance(value, str) else f"h{1 + value}"
 )
