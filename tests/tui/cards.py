@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 from aui_tui.model.card import ReportCard
-from aui_tui.model.observations import BROWSER, Exchange, FileFacts, Landmarks
+from aui_tui.model.observations import BROWSER, Exchange, FileFacts, Landmarks, Observations
 from aui_tui.model.registry import registry
 from aui_tui.model.vocabulary import CATEGORIES
 from tests.scan.situations import CLOUDFLARE, LIVE, RICH_PAGE, dead, graded, probe, rules, site
@@ -29,7 +29,12 @@ def host_name(number: int) -> str:
 
 
 def make_card(number: int, *, back: int = 0, method: str = "v0.2") -> ReportCard:
-    """Return card ``number``; every third is Open, Selective or Walled, every eleventh host is unreachable."""
+    """Return card ``number`` of ``make_scan``."""
+    return make_scan(number, back=back, method=method)[0]
+
+
+def make_scan(number: int, *, back: int = 0, method: str = "v0.2") -> tuple[ReportCard, Observations]:
+    """Return scan ``number``; every third is Open, Selective or Walled, every eleventh host is unreachable."""
     away = ((), (LIVE[number % 4],), LIVE)[number % 3]
 
     def answer(slot: str) -> Exchange:
@@ -58,5 +63,4 @@ def make_card(number: int, *, back: int = 0, method: str = "v0.2") -> ReportCard
     seen = replace(seen, elapsed_ms=2400 + number % 1000)
     category = CATEGORIES[(number // 3) % len(CATEGORIES)]
     at = stamp(number, back)
-    card, _ = graded(host_name(number), seen, at, method=method, name=f"Site {number}", category=category)
-    return card
+    return graded(host_name(number), seen, at, method=method, name=f"Site {number}", category=category)

@@ -15,11 +15,10 @@ from aui_tui.errors import NeverScanned
 from aui_tui.index.folder import places, prepare
 from aui_tui.model.card import ReportCard
 from aui_tui.model.listing import IndexView
-from aui_tui.model.methods import capped, grade_of
+from aui_tui.model.methods import grade_of
 from aui_tui.model.observations import BROWSER, FILE_PROBES
 from aui_tui.model.options import ORDINARY, ScanOptions
 from aui_tui.model.overview import Moves
-from aui_tui.model.points import Standing, conclusive, percent, stance_of, totals
 from aui_tui.model.progress import ProbeEvent, Progress, no_progress
 from aui_tui.model.query import Query
 from aui_tui.model.quota import Quota
@@ -29,7 +28,7 @@ from aui_tui.model.tasks import TaskProgress
 from aui_tui.model.times import epoch_ms
 from aui_tui.service.local import LocalService
 
-from .cards import NOW, make_card
+from .cards import NOW, make_card, make_scan
 
 T = TypeVar("T")
 
@@ -65,21 +64,6 @@ class CardService(LocalService):
 
     async def owns(self, url: str) -> bool:
         return False  # names under .example cannot be scanned
-
-    async def what_if(self, host: str, fixes: frozenset[str], *, method: str = "", at: str = "") -> Standing:
-        """Return where the site would stand, by adding up its card: what was seen of it is not kept."""
-        card, let_in = (await self.site(host, method=method, at=at)).card, "wba" in fixes
-        got, possible = totals(card)
-        raw = percent(got + sum(fix.pts for fix in card.recommendations if fix.k in fixes), possible)
-        stance = stance_of(
-            served=conclusive(card) if let_in else card.live_served,
-            conclusive=conclusive(card),
-            browser_challenged=card.human_challenged and not let_in,
-            only_offers=card.stance != "Walled",
-            disallowed=0 if "robots" in fixes else card.agents_disallowed,
-        )
-        score = capped(raw, stance)
-        return Standing(score, grade_of(score), stance)
 
     async def scan(
         self,
@@ -148,6 +132,7 @@ class PublishedService(CardService):
 @cache
 def _kept(count: int) -> bytes:
     """Return the index of ``count`` made-up hosts with two scans each."""
-    service = CardService(make_card(number, back=back) for number in range(count) for back in (1, 0))
+    service = CardService()
+    service.store.put_many(make_scan(number, back=back) for number in range(count) for back in (1, 0))
     service.store.close()
     return service.places.index.read_bytes()

@@ -88,7 +88,7 @@ async def test_enter_shows_what_the_chosen_site_of_a_comparison_did_and_o_opens_
 ) -> None:
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    async with stage(CardService.of(60), (140, 40)) as pilot:
+    async with stage(CardService(map(make_card, range(60))), (140, 40)) as pilot:  # cards without what was seen
         await press(pilot, "home", "space", "end", "space", "equals_sign")
         said = {}
         for side, key in (("codeyard14.example", ""), ("shophub0.example", "right"), ("codeyard14.example", "left")):
