@@ -158,6 +158,7 @@ def test_a_signature_without_its_agent_may_be_what_a_site_refuses(node: Path, tm
     assert len(said(card, "asks for a Signature-Agent field (the setting signature_agent), or does not know your")) == 4
 
 
+@pytest.mark.ci
 @pytest.mark.skipif(not BOTGATE.exists(), reason="botgate is not installed")
 def test_botgate_verifies_what_it_can_read(tmp_path: Path) -> None:
     """botgate knows the dictionary form of the drafts and, by its profile for Cloudflare, the string."""

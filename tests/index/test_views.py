@@ -119,6 +119,7 @@ def test_the_sqlite_command_line_reads_them(folder: Path) -> None:
     assert done.stdout.strip() == str(LATEST["shop.test"].score)
 
 
+@pytest.mark.ci
 @pytest.mark.skipif(find_spec("datasette") is None, reason="needs datasette")
 def test_datasette_serves_them(folder: Path) -> None:
     table = "/index/hosts.json?_shape=array&_sort=host"
