@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -14,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aui_tui.text import BreakMarks
-from tests.cli.runner import command, environment, here
+from tests.cli.runner import here
 from tests.loopback import QuietHandler, listening
 
 COMMANDS = (
@@ -77,10 +76,9 @@ def test_json_says_what_it_says_in_a_file(scanned: tuple[Path, str, str]) -> Non
 
 @pytest.mark.parametrize("words", COMMANDS)
 def test_an_error_that_repeats_a_command_is_harmless_too(tmp_path: Path, words: str) -> None:
-    done = subprocess.run(
-        command("index", words), cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False
-    )
-    assert not LIVE.findall(done.stdout + done.stderr)
+    done = here(tmp_path, "index", words)
+    assert done.code == 2
+    assert not LIVE.findall(done.out + done.err)
 
 
 PIECES = st.sampled_from(

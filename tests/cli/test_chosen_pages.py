@@ -8,7 +8,7 @@ import pytest
 
 from aui_tui.scan.page_choice import choose, links, locations, sitemaps
 from aui_tui.scan.target import Origin
-from tests.cli.runner import aui, here
+from tests.cli.runner import here
 from tests.loopback import QuietHandler, listening
 
 ORIGIN = Origin("https", "shop.example", 443)
@@ -46,7 +46,7 @@ def test_a_shop_that_closes_its_products_alone_is_told_section_by_section(tmp_pa
     asked = ("--pages", "3") if by == "option" else ("--config", "settings.toml")
     with listening(Shop) as server:
         site = f"http://127.0.0.1:{server.server_address[1]}"
-        done = aui(tmp_path, "scan", site, *asked, "--quiet")
+        done = here(tmp_path, "scan", site, *asked, "--quiet")
     assert done.code == 0, done.err
     said = " ".join(done.out.split())
     assert "/products: 0 of 1 page open to all; /blog: 1 of 1 page open to all; /: 1 of 1 page open to all." in said

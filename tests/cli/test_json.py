@@ -10,7 +10,7 @@ import pytest
 from aui_tui.cli.app import COMMANDS, command_of
 from aui_tui.model.codec import encode_card
 from tests.cards import WALLED
-from tests.cli.runner import aui, here
+from tests.cli.runner import here
 from tests.cli.stored import SEEN, fill
 
 SILENT = {
@@ -106,5 +106,5 @@ def test_the_rate_limit_and_a_notice_are_objects_too(home: Path) -> None:
 
 @pytest.mark.ci
 def test_without_the_option_or_after_two_hyphens_it_is_a_sentence(home: Path) -> None:
-    assert aui(home, "site", "none.example").sentence == "aui-tui: none.example has never been scanned."
+    assert here(home, "site", "none.example").sentence == "aui-tui: none.example has never been scanned."
     assert here(home, "site", "--", "--json").sentence.startswith("aui-tui: ")

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import pytest
 
-from tests.cli.runner import aui, here
+from tests.cli.runner import here
 from tests.loopback import QuietHandler, listening
 
 KEY, USER, PASSWORD = "Hush-Hush-4711", "anna", "Correct-Horse"
@@ -56,7 +56,7 @@ def test_secrets_stay_out_of_everything_that_is_reported_or_kept(tmp_path: Path,
     env = {"STAGING": f"{USER}:{PASSWORD}"}
     (tmp_path / "own.toml").write_text(OWN)
     recording = ("-o", "tape.recording", "--json")
-    done = aui(tmp_path, "scan", "http://staging.test", *rules, *ASK, *recording, env=env)
+    done = here(tmp_path, "scan", "http://staging.test", *rules, *ASK, *recording, env=env)
     (tmp_path / "own.toml").unlink()
     assert done.code == 0, done.err
     card = json.loads(done.out)

@@ -10,7 +10,7 @@ from aui_tui.checks.scoring import Labels, grade_card
 from aui_tui.model.visits import Visits
 from aui_tui.report.data import card_columns
 from aui_tui.service.local import LocalService
-from tests.cli.runner import aui
+from tests.cli.runner import here
 from tests.index.clock import NOW
 from tests.index.scans import scan
 from tests.visits.records import verified, visits
@@ -39,7 +39,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def parquet(home: Path) -> Path:
     pytest.importorskip("pyarrow", reason="needs pyarrow (extra data)")
-    done = aui(home, "export", "--format", "parquet", "-o", str(home / "cards.parquet"))
+    done = here(home, "export", "--format", "parquet", "-o", str(home / "cards.parquet"))
     assert done.code == 0, done.err
     return home / "cards.parquet"
 

@@ -106,7 +106,7 @@ def test_a_visitor_replaces_no_card_by_the_page_of_another_port(
     [row] = [row for row in running.get("/api/index.json").json()["ranked"] if row["host"].startswith(place)]
     assert (row["host"], row["scanned_at"]) == (host, card["scanned_at"])
     assert card["grade"] in re.sub("<[^>]*>", " ", running.get(f"/badge/{host}.svg").text)
-    assert json.loads(aui(home, "site", host, "--json").out)["human_title"] == "The shop"
+    assert json.loads(here(home, "site", host, "--json").out)["human_title"] == "The shop"
 
 
 def listed(running: Served) -> list[str]:
