@@ -160,11 +160,11 @@ def _answers(tally: str, sql: str) -> bool:
 
 
 def _tallied(query: Query) -> tuple[str, tuple[Term, ...]]:
-    """Return the tally that answers most of ``query`` in its order, and the terms that it answers."""
+    """Return the tally that answers most of ``query`` in its order, its line first, and the terms that it answers."""
     terms = (*filters(query), *query.terms)
     able = [tally for tally in TALLIES if _answers(tally, order_of(query.sort).place)]
     answered = {tally: tuple(term for term in terms if _answers(tally, term.sql)) for tally in able}
-    tally = max(able, key=lambda tally: len(answered[tally]))
+    tally = max(able, key=lambda tally: (len({*answered[tally]}.intersection(query.terms)), len(answered[tally])))
     return tally, answered[tally]
 
 
@@ -217,8 +217,10 @@ def find_hosts(db: sqlite3.Connection, query: Query, *, ranked: bool) -> array[i
 
 
 LOOKED: Final = 100
-"""One of so many hosts of a list is looked at through another index: without the other columns there, that takes ten
-times as long for a host."""
+"""One of so many hosts of a list is looked at through another index: without the other columns there, that takes ten to
+twenty times as long for a host."""
+MOST_LOOKED: Final = 5000
+"""Hosts that are looked at so at most: a search without a match would wait for them."""
 
 
 def find_first(db: sqlite3.Connection, query: Query, found: array[int], *, ranked: bool, limit: int) -> None:
@@ -237,7 +239,8 @@ def find_first(db: sqlite3.Connection, query: Query, found: array[int], *, ranke
     behind = f"SELECT EXISTS (SELECT 1 FROM site WHERE {order.last})"
     elsewhere = order.last and not order.stay and db.execute(behind).fetchone()[0]  # in the index
     if table == "site" and not elsewhere:
-        most = f"(SELECT CAST(total(hosts) / {LOOKED} AS INTEGER) FROM tally WHERE ranked = {ranked:d})"
+        part = f"min(CAST(total(hosts) / {LOOKED} AS INTEGER), {MOST_LOOKED})"
+        most = f"(SELECT {part} FROM tally WHERE ranked = {ranked:d})"
         near = f"(SELECT id AS near FROM {order.own} ORDER BY {order.by_keys(turned=turned)} LIMIT {most})"
         sql = f"SELECT id FROM {near} CROSS JOIN site ON id = near WHERE {hosts.sql} LIMIT {limit}"
         found.extend(chain.from_iterable(db.execute(sql, hosts.values)))
