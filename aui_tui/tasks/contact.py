@@ -12,9 +12,9 @@ from urllib.parse import unquote, urldefrag, urlsplit
 from aui_tui.model.observations import GONE
 from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.lettering import lettering
-from aui_tui.tasks.outline import Node, Outline
+from aui_tui.tasks.outline import SHORT, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck, Untouched
-from aui_tui.tasks.pointing import SHORT, by_control, by_mouse_alone, by_pointing, lack, trial_that
+from aui_tui.tasks.pointing import by_control, by_mouse_alone, by_pointing, lack, trial_that
 from aui_tui.tasks.reading import covered, drawings
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import (

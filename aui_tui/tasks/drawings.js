@@ -2,7 +2,7 @@
 
 //: pictures  Pictures of the main region without any alt text, and canvases without text; small ones are decoration.
 () => {
-  const main = document.querySelector("main,[role=main]") || document.body;
+  const main = (REGION)();
   const shown = element => {
     const box = element.getBoundingClientRect();
     return element.checkVisibility() && box.width >= 24 && box.height >= 12 && !element.closest("[aria-hidden=true],[role=presentation],[role=none]");
@@ -25,7 +25,7 @@
     const style = getComputedStyle(element, side || null);
     return /url\(/.test(style.backgroundImage + style.maskImage + (side ? style.content : ""));
   });
-  const box = element => element.getBoundingClientRect(), main = document.querySelector("main,[role=main]") || document.body;
+  const box = element => element.getBoundingClientRect(), main = (REGION)();
   // a picture that did not come shows nothing
   const shown = deep("*", main).filter(element => element.checkVisibility({ visibilityProperty: true }) && box(element).height >= 10 && !said(element) &&
     (element.localName !== "img" || element.naturalWidth > 0) && !element.closest("svg *,a[href],button,[role=button],nav,header,footer"));
@@ -60,7 +60,7 @@
 //: drawings  Start tags of what the main region draws without a text or a name, decoration too, the largest first: `drawing`
 // and its number bring one into sight.
 () => {
-  const deep = DEEP, main = document.querySelector("main,[role=main]") || document.body;
+  const deep = DEEP, main = (REGION)();
   const box = element => element.getBoundingClientRect(), says = text => /[\p{L}\p{N}]/u.test(text || "");
   const drawn = element => element.matches("img,canvas,svg,object,picture") || /url\(/.test(getComputedStyle(element).backgroundImage);
   const chosen = deep("*", main).filter(element => box(element).width >= 80 && box(element).height >= 14 && drawn(element) &&
@@ -123,7 +123,7 @@ async data => {
 //: drawn-beside  The start tag of what is drawn in the shape of a short text, in several parts of the page that have a heading,
 // or are rows, and a control of a name that matches `takes` and say no `price`; empty without it.
 ([takes, price]) => {
-  const said = new RegExp(takes, "i"), cost = new RegExp(price), main = document.querySelector("main,[role=main]") || document.body;
+  const said = new RegExp(takes, "i"), cost = new RegExp(price), main = (REGION)();
   const box = element => element.getBoundingClientRect(), name = element => element.innerText || element.value || element.getAttribute("aria-label") || "";
   const takers = [...main.querySelectorAll("button,a[href],[role=button],input[type=submit]")].filter(element => element.checkVisibility() && said.test(name(element)));
   const drawn = element => element.matches("img,svg,canvas,object,picture") ||

@@ -14,7 +14,7 @@ from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.page import Page
 from aui_tui.tasks.pointing import ALONE, by_pointing, by_two_presses
 from aui_tui.tasks.visit import Visit
-from aui_tui.tasks.vocabulary import CART, CONTACT, DISMISS, GENERIC, MENU, SEARCH, TAKE
+from aui_tui.tasks.vocabulary import OTHERS, TAKE
 
 SET: Final = frozenset({"radio", "combobox", "listbox", "slider", "spinbutton"})
 """Roles of what is set or chosen before something else is enabled; so is a field for a date or a time."""
@@ -24,8 +24,6 @@ MAX_CHOICES: Final = 20
 """Choices that are made."""
 DATED: Final = frozenset({*FIXED, "date"}) - {"color"}
 """Types of fields for a date or a time."""
-OTHERS: Final = (SEARCH, MENU, CONTACT, GENERIC, CART, *DISMISS)
-"""Names of controls that choose nothing and buy nothing."""
 
 
 async def enabled(

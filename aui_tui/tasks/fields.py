@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlsplit
 
-from aui_tui.tasks.outline import ENTRIES, FIELDS, Node, Outline
-from aui_tui.tasks.pointing import SHORT
+from aui_tui.tasks.outline import ENTRIES, FIELDS, SHORT, Node, Outline
 from aui_tui.tasks.visit import Visit
 from aui_tui.tasks.vocabulary import SEARCH, acts
 

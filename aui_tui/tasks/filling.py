@@ -19,9 +19,9 @@ from aui_tui.tasks.contact import contact_links
 from aui_tui.tasks.elements import fill
 from aui_tui.tasks.enabling import enabled
 from aui_tui.tasks.forms import LOOSE, MOST, Form, entries, forms_of, has_entry, is_entry, size
-from aui_tui.tasks.outline import ENTRIES, Node, Outline
+from aui_tui.tasks.outline import ENTRIES, SHORT, Node, Outline
 from aui_tui.tasks.page import LOOK, Closed, Stuck
-from aui_tui.tasks.pointing import SHORT, by_control, by_pointing
+from aui_tui.tasks.pointing import by_control, by_pointing
 from aui_tui.tasks.reading import FILE, covered
 from aui_tui.tasks.sending import sent_by_mouse, written_by_mouse
 from aui_tui.tasks.visit import Visit, ended

@@ -33,6 +33,8 @@ EXCERPT: Final = 9
 TEXT: Final = "text"
 NAME: Final = 300
 """Characters kept of a name."""
+SHORT: Final = 40
+"""Characters of a text that may name a control."""
 
 _GLYPHS: Final = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]+")
 _LINE: Final = re.compile(r"^( *)- (.*)$")

@@ -19,7 +19,7 @@ from aui_tui.packaged import read_text
 from aui_tui.scan.exchanges import redact
 from aui_tui.tasks.fence import PATIENCE, Fence, Held, NetworkPhase
 from aui_tui.tasks.outline import ACTIONABLE, FIELDS, Node, Outline, parse
-from aui_tui.tasks.tree import CAPTIONED, OWN, Frame, by_tree, letters, read_tree, unlike
+from aui_tui.tasks.tree import CAPTIONED, OWN, Frame, by_tree, closed_roots, letters, read_tree, unlike
 from aui_tui.tasks.vocabulary import SEARCH_MARKS
 from aui_tui.text import clean
 
@@ -87,6 +87,9 @@ SHARED: Final = {
     "SERVES": "serves",
     "HOVERED": "hovered",
     "GLIMPSE": "glimpse",
+    "REGION": "region",
+    "ROOT": "root",
+    "ABOVE": "above",
 }
 """Words that stand for a question in another."""
 
@@ -105,7 +108,7 @@ def questions() -> Mapping[str, str]:
     def whole(text: str) -> str:
         return words.sub(lambda match: shared[match[0]], text)
 
-    return {name: whole(whole(text)) for name, text in functions.items()}
+    return {name: whole(whole(whole(text))) for name, text in functions.items()}
 
 
 class Stuck(Exception):
@@ -179,6 +182,8 @@ class Page:
         """Something was typed or pressed since the page was opened, dismissals left out."""
         self.intact = False
         """All that was done since was tried while nothing could leave, and left the page as it was."""
+        self._apart = False
+        """The tree and the DOM of the page told of other things when it had settled: views are those of the tree."""
         self._broken = False
         """The last document did not open: the browser may still be on its way to a page of its own that says so."""
 
@@ -272,14 +277,35 @@ class Page:
 
     async def inspect(self, question: str, *arguments: str) -> Any:
         """Ask one of the ``questions`` that sees which elements listen to clicks; None without an answer."""
-        values = ", ".join(["getEventListeners", *map(json.dumps, arguments)])
+        values = ", ".join([f"({questions()['listeners']})(getEventListeners)", *map(json.dumps, arguments)])
         call = {"expression": f"({questions()[question]})({values})", "includeCommandLineAPI": True}
 
         async def asked() -> Any:
-            answer = await (await self._cdp()).send("Runtime.evaluate", {**call, "returnByValue": True})
+            session = await self._cdp()
+            if len(self.tab.frames) > 1:
+                await self._hear_frames(session)
+            answer = await session.send("Runtime.evaluate", {**call, "returnByValue": True})
             return answer["result"].get("value")
 
         return await self._answer(asked)
+
+    async def _hear_frames(self, session: CDPSession) -> None:
+        """Let the page know which elements of its frames listen: the browser tells that in each frame alone."""
+        contexts: list[int] = []
+
+        def made(event: dict[str, Any]) -> None:
+            context = event["context"]
+            if context.get("auxData", {}).get("isDefault"):
+                contexts.append(int(context["id"]))
+
+        session.on("Runtime.executionContextCreated", made)
+        await session.send("Runtime.enable")
+        await session.send("Runtime.disable")
+        session.remove_listener("Runtime.executionContextCreated", made)
+        call = {"expression": f"({questions()['hear']})(getEventListeners)", "includeCommandLineAPI": True}
+        for context in contexts[: FRAMES + 1]:
+            with suppress(Exception):  # a frame may go at any time
+                await session.send("Runtime.evaluate", {**call, "contextId": context})
 
     async def _answer(self, asked: Callable[[], Awaitable[Any]]) -> Any:
         """Return what the page answers; None where it does not in time, and at once where it has crashed."""
@@ -325,7 +351,7 @@ class Page:
         if glimpse is None or glimpse != self._glimpse:
             await self.look(whole=False, at_once=True)
             await self._keep(glimpse)
-        if any(node.role == CAPTIONED and node.name for node in self._as_dom.nodes):
+        if self._apart or any(node.role == CAPTIONED and node.name for node in self._as_dom.nodes):
             return await self.again()
         self.outline = self._as_dom
         return self.outline
@@ -411,6 +437,19 @@ class Page:
                 waiting += frame.get("childFrames", ())
         return frames
 
+    async def know_closed_roots(self) -> None:
+        """Let what is asked of the page look into its closed shadow roots, as the accessibility tree does."""
+        session = await self._cdp()
+        call = {"functionDeclaration": questions()["know-root"]}
+
+        async def known() -> None:
+            whole = await session.send("DOM.getDocument", {"depth": -1, "pierce": True})
+            for number in closed_roots(whole["root"]):
+                resolved = await session.send("DOM.resolveNode", {"backendNodeId": number})
+                await session.send("Runtime.callFunctionOn", {**call, "objectId": resolved["object"]["objectId"]})
+
+        await _answer(known())
+
     async def settle(self) -> Outline:
         """Wait until the document is complete and at rest: for CALM seconds where it tells, else for QUIET.
 
@@ -440,6 +479,7 @@ class Page:
                 break
             await asyncio.sleep(LOOK)
         self.outline = outline = await self._as_the_tree_has(outline)
+        self._apart = any(unlike(outline)) or any(node.text for node in outline.tree_only)
         return replace(outline, jsonld=str(await self.query("jsonld") or ""))
 
     def waits(self) -> bool:
@@ -460,7 +500,7 @@ class Page:
         """
         if self.fence.phase is not NetworkPhase.READING or self.tab in self.fence.crashed or self._broken:
             await self.leave()
-        self.touched = self.intact = False
+        self.touched = self.intact = self._apart = False
         begun = len(self.fence.held)
         await self.fence.attach(self.tab)
         self.fence.opening = url

@@ -4,7 +4,7 @@
 // date; of the whole page with `all`. What lies around it may listen for it.
 (getEventListeners, all) => {
   const reacts = REACTS, hovers = HOVERS, operated = OPERATED, deep = DEEP, drawn = (HOVERED)().join() || ":not(*)";
-  const main = (!all && document.querySelector("main,[role=main]")) || document.body;
+  const main = all ? document.body : (REGION)();
   const own = element => getEventListeners(element);
   if (main.querySelector("input[type^=date],input[type=time],input[type=week],input[type=month]")) return true;
   for (let around = main; around; around = around.parentNode) {
@@ -17,7 +17,7 @@
 //: clickable  Elements of the main region that react to a click without being links or buttons.
 getEventListeners => {
   const reacts = REACTS, operated = OPERATED, deep = DEEP;
-  const main = document.querySelector("main,[role=main]") || document.body;
+  const main = (REGION)();
   const native = "a[href],button,input,select,textarea";
   const plain = ["a:not([href])", ..."div,span,li,tr,td,p,img,article,section,i,b,u,canvas,g,path,rect,circle,polygon,text".split(",")];
   const every = deep("*", main).filter(inner => inner.matches(plain.join()) || inner.localName.includes("-"));
@@ -53,7 +53,7 @@ element => (OPERATED)(element)
 
 //: nameless-links  Links of the main region, or `everywhere` but in the foot, to other pages of the site that have no name.
 everywhere => {
-  const main = document.querySelector("main,[role=main]") || document.body;
+  const main = (REGION)();
   const named = "[alt]:not([alt='']),[aria-label]:not([aria-label='']),[title]:not([title='']),title";
   const found = [...(everywhere ? document : main).querySelectorAll("a[href],area[href]")].filter(link => link.host === location.host &&
     link.pathname + link.search !== location.pathname + location.search && (link.localName === "area" || link.checkVisibility()) &&
@@ -89,7 +89,8 @@ everywhere => {
 (getEventListeners, hidden, about) => {
   const reacts = REACTS, hovers = HOVERS, operated = OPERATED, spoken = SPOKEN, ticks = TICKS, deep = DEEP, boxed = BOXED, beside = BESIDE;
   const box = element => element.getBoundingClientRect(), text = element => (element.textContent || "").trim();
-  const main = document.querySelector("main,[role=main]") || document.body;
+  const main = (REGION)(), above = ABOVE;
+  const inside = element => { for (let node = element; node; node = above(node)) if (node === main) return true; return false; };
   const away = element => !element.checkVisibility({ visibilityProperty: true });
   const shown = element => element.nodeType === 1 && !element.matches("body,html") && !away(element) &&
     box(element).width >= 8 && box(element).height >= 8 && box(element).right + scrollX > 0 && box(element).bottom + scrollY > 0;
@@ -106,7 +107,7 @@ everywhere => {
   // by rank; a press on the middle of what lies around another is one on that
   const ranked = (ranks, most) => {
     const same = (element, outer) => ranks.get(outer) < most && middle(outer).every((at, side) => Math.abs(at - middle(element)[side]) < 6);
-    return [...ranks].filter(([element, rank]) => rank < most && !same(element, element.parentElement))
+    return [...ranks].filter(([element, rank]) => rank < most && !same(element, above(element)))
       .sort((left, right) => left[1] - right[1]).map(([element]) => element);
   };
   const wheels = element => Object.keys(getEventListeners(element)).some(kind => /wheel/.test(kind)) || element.hasAttribute("onwheel");
@@ -117,8 +118,8 @@ everywhere => {
     const apart = "nav,header,footer,aside,form";
     const lists = deep("*").filter(list => list.children.length > 1 && !list.closest(apart + ",[role=navigation],p") && shown(list) &&
       new Set([...list.children].map(row => row.tagName + row.className)).size === 1 && text(list.firstElementChild) && text(list.firstElementChild).length < 400);
-    const cards = every.filter(element => main.contains(element) && live(element) && text(element) && text(element).length < 400 &&
-      !live(element.parentElement) && !element.closest(apart));
+    const cards = every.filter(element => inside(element) && live(element) && text(element) && text(element).length < 400 &&
+      !live(above(element)) && !element.closest(apart));
     return lists.flatMap(list => [...list.children].slice(0, 2)).concat(cards).filter(row => free(row) && row.tabIndex < 0 && !row.querySelector(control));
   };
   const lists = () => {
@@ -149,8 +150,10 @@ everywhere => {
   // an icon, a sign, a box or a short text in the smallest part of the page that has a price
   const priced = () => {
     const price = new RegExp(about), small = element => icon(element) || /^[+＋⊕➕]$/.test(text(element)) || boxed(element) || (!text(element) && box(element).height <= 120 && box(element).width <= 300);
-    const part = element => { let up = element; while (up && !price.test(up.textContent)) up = up.parentElement; return up; };
-    const close = element => { const up = part(element); return !!up && !up.matches("body,html") && text(up).length < 200; };
+    // a shadow root says what its elements say, without its style sheet
+    const said = node => node.host ? [...node.children].filter(one => !one.matches("style,script")).map(text).join(" ") : text(node);
+    const part = element => { let up = element; while (up && !price.test(said(up))) up = up.parentNode; return up; };
+    const close = element => { const up = part(element); return !!up && up.nodeType !== 9 && !(up.matches && up.matches("body,html")) && said(up).length < 200; };
     const plain = element => !element.children.length && !!text(element) && text(element).length < 40 && !element.matches("h1,h2,h3,h4");
     return ranked(new Map(every.filter(element => (small(element) || plain(element)) && !price.test(text(element)) && !element.closest("nav,header,footer") && close(element))
       .map(element => [element, live(element) ? 0 : small(element) ? 1 : 2])), 9);
@@ -158,7 +161,7 @@ everywhere => {
   // what may lead on from a page without links: icons, shapes and short texts that react, then short texts around the main region
   const ways = () => {
     const around = every.concat(shapes()).filter(element => !element.closest("footer,form") && !element.querySelector(control));
-    const reacting = around.filter(element => live(element) && !live(element.parentElement) &&
+    const reacting = around.filter(element => live(element) && !live(above(element)) &&
       (icon(element) || element.matches("canvas,svg,svg *") || (text(element) && text(element).length < 60)));
     const plain = around.filter(element => text(element) && text(element).length < 40 && !element.closest("main,[role=main],p,h1,h2,h3") &&
       [...element.childNodes].some(child => child.nodeType === 3 && child.data.trim()));
@@ -175,13 +178,13 @@ everywhere => {
   };
   // what may bring an offer
   const offers = () => {
-    const first = every.filter(element => main.contains(element) && wheels(element) && !scrolls(element));
+    const first = every.filter(element => inside(element) && wheels(element) && !scrolls(element));
     return [...new Set([...first, ...shapes(main), ...openers(), ...alike()])].filter(few(3));
   };
   // of things alike, as days or seats, and of short texts in what listens
-  const alike = () => every.filter(element => main.contains(element) && text(element).length < 40 && !element.querySelector(control) && !element.closest("nav,p,h1,h2,h3") &&
+  const alike = () => every.filter(element => inside(element) && text(element).length < 40 && !element.querySelector(control) && !element.closest("nav,p,h1,h2,h3") &&
       ([element.previousElementSibling, element.nextElementSibling].some(one => one && one.tagName === element.tagName && one.className === element.className) ||
-      (!element.children.length && text(element) && element.parentElement !== main && reacts(getEventListeners, element.parentElement))));
+      (!element.children.length && text(element) && above(element) !== main && reacts(getEventListeners, above(element)))));
   // what may enable a control: what holds it, what reacts, and things alike
   const enablers = () => [...new Set([...shapes(main), ...openers(), ...alike()])].filter(few(2));
   const kinds = {
@@ -199,7 +202,6 @@ everywhere => {
   Object.defineProperty(globalThis, Symbol.for("wheeled"), { value: new Set(chosen.filter(wheels)), configurable: true });
   const grabs = element => Object.keys(getEventListeners(element)).some(kind => /^(pointer|mouse|touch)(down|start)$/.test(kind));
   Object.defineProperty(globalThis, Symbol.for("grabbed"), { value: new Set(chosen.filter(grabs)), configurable: true });
-  const above = node => node.parentElement || node.getRootNode().host || (node.ownerDocument.defaultView || {}).frameElement;
   const path = element => {
     const steps = [];
     for (let node = element; node; node = above(node)) steps.push(node.parentNode ? [...node.parentNode.children].indexOf(node) : 0);

@@ -11,14 +11,12 @@ from collections.abc import Callable, Iterator
 from typing import Final
 from urllib.parse import urldefrag
 
-from aui_tui.tasks.outline import ACTIONABLE, TEXT, Node, Outline
+from aui_tui.tasks.outline import ACTIONABLE, SHORT, TEXT, Node, Outline
 from aui_tui.tasks.page import LOOK, Page, Stuck, Untouched
 from aui_tui.tasks.trials import Spot, Trail, Trial
 from aui_tui.tasks.visit import Visit
 from aui_tui.tasks.vocabulary import NEVER, SEARCH
 
-SHORT: Final = 40
-"""Characters of a text that may name a control."""
 MAX_LATER_WORDS: Final = 3
 """Words of such a text where what it is about does not come first."""
 MAX_PRESSES: Final = 10

@@ -1,7 +1,8 @@
 // Questions to a page. Elements are chosen by role and name beforehand; these functions only ask about one of them,
 // or explain afterwards what an agent could not see. A line `//: name` begins a function. HIT, REACTS, HOVERS, OPERATED,
 // SPOKEN, LABELLED, TICKS, DEEP, BOXED, BESIDE and SERVES stand for `hit`, `reaction` and the functions of their names,
-// HOVERED, GLIMPSE and MARKED for `hovered`, `glimpse` and whether the markup calls something a search.
+// HOVERED, GLIMPSE, REGION, ROOT, ABOVE and MARKED for `hovered`, `glimpse`, `region`, `root`, `above` and whether the markup calls
+// something a search.
 
 //: hit  Would a click at the centre of the first visible box reach the element? null: no box is in sight.
 element => {
@@ -104,7 +105,7 @@ element => {
 
 //: beside  What stands beside or around something hidden and is shown, and the short texts in it: what may unfold it.
 (hidden, shown, live) => {
-  const above = node => node.parentElement || node.getRootNode().host;
+  const above = ABOVE;
   let top = hidden;
   while (above(top) && !above(top).matches("body,html") && !shown(above(top))) top = above(top);
   // the middle of what holds several things is none of them
@@ -122,14 +123,37 @@ element => {
     [...around.querySelectorAll("input,select,textarea")].filter(control => control.checkVisibility({ visibilityProperty: true })).length === 1;
 }
 
-//: deep  The elements of the page that match, those of open shadow roots and of frames of the same origin too.
+//: region  What holds the content of the page: the dialog over it, else the main region that is not left out, else all.
+() => document.querySelector("dialog:modal") || [...document.querySelectorAll("main,[role=main]")].find(main =>
+  !main.closest("[inert],[aria-hidden=true]") && main.checkVisibility()) || document.body
+
+//: root  The shadow root of an element, a closed one too where `know-root` was told of it.
+element => element.shadowRoot || (globalThis[Symbol.for("roots")] || new Map()).get(element)
+
+//: above  The element around a node, around its shadow root, or around its frame; null where there is none.
+node => node.parentElement || node.getRootNode().host || ((node.ownerDocument || {}).defaultView || {}).frameElement || null
+
+//: hear  Let a page know which elements of a frame listen.
+own => { Object.defineProperty(globalThis, Symbol.for("listeners"), { value: own, configurable: true }); }
+
+//: listeners  Which elements listen, those of frames too where `hear` was told of them.
+own => element => (((element.ownerDocument || element).defaultView || {})[Symbol.for("listeners")] || own)(element)
+
+//: know-root  Let the other questions look into a closed shadow root; written as a method, since it is called on it.
+function () {
+  const key = Symbol.for("roots");
+  if (!globalThis[key]) Object.defineProperty(globalThis, key, { value: new Map() });
+  globalThis[key].set(this.host, this);
+}
+
+//: deep  The elements of the page that match, those of shadow roots and of frames of the same origin too.
 (selector, from) => {
-  const every = [];
-  const walk = root => {
-    for (const inner of root.querySelectorAll("*")) {
+  const every = [], root = ROOT;
+  const walk = part => {
+    for (const inner of part.querySelectorAll("*")) {
       if (every.length >= 5000) return;
       if (inner.matches(selector)) every.push(inner);
-      if (inner.shadowRoot) walk(inner.shadowRoot);
+      if (root(inner)) walk(root(inner));
       if (inner.localName === "iframe" && inner.contentDocument) walk(inner.contentDocument);
     }
   };
@@ -198,11 +222,11 @@ element => ["pointer", "grab"].includes(getComputedStyle(element).cursor)
 
 //: glimpse  A number that is another one where the page shows something else; null where a frame keeps its own to itself.
 () => {
-  const deep = DEEP, every = deep("*"), said = [location.href, document.title, document.documentElement.outerHTML];
+  const deep = DEEP, root = ROOT, every = deep("*"), said = [location.href, document.title, document.documentElement.outerHTML];
   for (const element of every) {
     if (element.localName === "iframe" && !element.contentDocument) return null;
     if (element.localName === "iframe") said.push(element.contentDocument.documentElement.outerHTML);
-    if (element.shadowRoot) said.push(element.shadowRoot.innerHTML);
+    if (root(element)) said.push(root(element).innerHTML);
     const box = element.getBoundingClientRect(), view = element.ownerDocument.defaultView;
     const shown = element.checkVisibility({ visibilityProperty: true });
     said.push(shown && box.width > 0 && box.height > 0 ? 2 : +shown);
@@ -272,7 +296,12 @@ element => { const box = element.getBoundingClientRect(); return [box.left + scr
 
 //: state  Whether the document is complete and its scripts are at rest, which `at_once` does not ask, for how long, and its title.
 async at_once => {
-  const rest = at_once || await new Promise(done => requestIdleCallback(at => done(!at.didTimeout), { timeout: 300 }));
+  // Chromium 156 has no idle time after a press that draws nothing, until a frame is drawn
+  const idle = done => requestIdleCallback(at => done(!at.didTimeout), { timeout: 300 });
+  const rest = at_once || await new Promise(done => {
+    requestAnimationFrame(() => idle(done));
+    scheduler.postTask(() => idle(done), { delay: 50 });
+  });
   const calm = window[Symbol.for("rest")];
   return { ready: rest && document.readyState === "complete", title: document.title, rest: calm ? calm() : null };
 }
@@ -300,7 +329,7 @@ element => element.cloneNode(false).outerHTML
 
 //: keep  Keep the element that this is asked of for the next question; written as a method, since it is called on it.
 function (key) {
-  const value = this.nodeType === 3 ? this.parentElement : this;
+  const value = this.nodeType === 3 ? (ABOVE)(this) : this;
   Object.defineProperty(globalThis, Symbol.for(key), { value, configurable: true });
 }
 
@@ -316,6 +345,21 @@ async () => {
 //: jsonld  All JSON-LD of the page as one text.
 () => [...document.querySelectorAll('script[type="application/ld+json" i]')]
   .map(script => script.textContent).join("\n").slice(0, 200000)
+
+//: priced  Whether the page holds a price, shown or not: in a text, a script, a style or an attribute; or may draw one.
+price => {
+  const cost = new RegExp(price), deep = DEEP, root = ROOT, every = deep("*");
+  const kept = ["aria-label", "alt", "title", "value", "content", "placeholder"];
+  const said = [document.documentElement.textContent];
+  for (const element of every) {
+    if (element.localName === "canvas" || (element.localName === "iframe" && !element.contentDocument)) return true;
+    if (element.localName === "iframe") said.push(element.contentDocument.documentElement.textContent);
+    if (element.localName === "template") said.push(element.content.textContent);
+    if (root(element)) said.push(root(element).textContent);
+    for (const { name, value } of element.attributes) if (kept.includes(name) || name.startsWith("data-")) said.push(value);
+  }
+  return cost.test(said.join("\n").slice(0, 500000));
+}
 
 //: marks  What the markup calls an element and what it holds.
 element => [element, ...element.querySelectorAll("*")].flatMap(part => [...part.attributes].filter(one => !["d", "style", "points", "viewBox"].includes(one.name))

@@ -97,6 +97,21 @@ def _node(node: Mapping[str, Any], kind: str, number: int, above: Node) -> Node:
     )
 
 
+def closed_roots(document: Mapping[str, Any]) -> list[int]:
+    """Return the numbers in the DOM of the closed shadow roots of a ``document``, as ``DOM.getDocument`` gives it.
+
+    Those of frames are left out.
+    """
+    roots: list[int] = []
+    waiting = [document]
+    while waiting:
+        node = waiting.pop()
+        waiting += reversed([*node.get("shadowRoots", ()), *node.get("children", ())])
+        if node.get("shadowRootType") == "closed":
+            roots.append(int(node["backendNodeId"]))
+    return roots
+
+
 def _value(node: Mapping[str, Any], key: str) -> str:
     return str((node.get(key) or {}).get("value") or "")
 

@@ -26,7 +26,7 @@ from aui_tui.tasks.forms import Form, forms_of, has_entry
 from aui_tui.tasks.outline import DIALOGS, NOTHING, Node, Outline
 from aui_tui.tasks.page import Page, Stuck
 from aui_tui.tasks.trials import Spot, Trail, Trial
-from aui_tui.tasks.vocabulary import PUZZLE, acts
+from aui_tui.tasks.vocabulary import PRICE, PUZZLE, acts
 from aui_tui.text import clean
 
 DISMISSALS: Final = 2
@@ -49,11 +49,13 @@ class Facts(NamedTuple):
     where nothing takes typing.
 
     ``moved``: something that is no control reacts to a mouse, in the main part, or anywhere on the homepage.
+    ``priced``: it holds a price, shown or not, or may draw one.
     """
 
     hidden: tuple[str, ...]
     painted: str
     moved: bool
+    priced: bool
     forms: list[Form] | None
 
 
@@ -164,6 +166,7 @@ class Visit:
         if PUZZLE.search(outline.text()[:PUZZLE_TEXT_CHARS]):
             self.obstacle = f"“{title}” asks for proof of a person"
         elif await self._has_closed_shadow_root(outline):
+            await self.page.know_closed_roots()
             self.obstacle = self.obstacle or f"“{title}” holds parts in a closed shadow root"
         return outline
 
@@ -176,11 +179,11 @@ class Visit:
     async def note(self, outline: Outline) -> None:
         """Keep what a page holds, which is open with nothing over it, so that it need not be opened for that again."""
         page, everywhere = self.page, "home" if self.at_home(outline.url) else ""
-        questions = page.query("hidden-controls"), page.query("painted"), page.inspect("moved", everywhere)
-        hidden, painted, moved = await asyncio.gather(*questions)
+        questions = page.query("hidden-controls"), page.query("painted"), page.query("priced", PRICE.pattern)
+        moved, hidden, painted, priced = await asyncio.gather(page.inspect("moved", everywhere), *questions)
         forms = await forms_of(page, outline) if has_entry(outline) else None
         names = tuple(map(str, hidden or ()))
-        self.noted[self.place(outline.url)] = Facts(names, str(painted or ""), bool(moved), forms)
+        self.noted[self.place(outline.url)] = Facts(names, str(painted or ""), bool(moved), priced is not False, forms)
 
     async def _has_closed_shadow_root(self, outline: Outline) -> bool:
         """Say whether text of the tree that the DOM lacks is in a closed shadow root, not just newer than the DOM."""

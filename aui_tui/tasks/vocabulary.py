@@ -37,6 +37,8 @@ TAKE: Final = _names("add", "trial")
 ENTER: Final = _names("enter")
 TAKES: Final = _names("add", "trial", "enter")
 """What takes an offer in one way or another."""
+SELLS: Final = _names("add", "trial", "enter", "shop")
+"""What says that something is to be had."""
 _CHOOSE: Final = _names("choose")
 ASIDE: Final = _names("aside")
 TAKEN: Final = _names("taken", "kept")
@@ -59,6 +61,8 @@ REJECT: Final = _names("reject")
 CLOSE: Final = _names("close")
 ACCEPT: Final = _names("accept")
 DISMISS: Final = (REJECT, CLOSE, ACCEPT)
+OTHERS: Final = (SEARCH, MENU, CONTACT, GENERIC, CART, *DISMISS)
+"""Names of controls that choose nothing and buy nothing."""
 CONSENT: Final = _names("consent")
 COMMITS: Final = _names("commits")
 SEARCH_MARKS: Final = "|".join(_table()["search_marks"])
