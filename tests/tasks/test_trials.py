@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aui_tui.tasks.browser import Browser
+from aui_tui.tasks.pointing import pointable
 from aui_tui.tasks.proxy import Allowance
 from aui_tui.tasks.run import run_tasks
 from tests.tasks.pages import PROSE, Answer, Site, hosted, html
@@ -67,3 +68,28 @@ async def test_a_file_of_data_is_no_page(browser: Browser) -> None:
     pier = html(f"<main><h1>Pier flat</h1><p>{PROSE * 3}</p></main>", "Pier flat")
     pages: dict[str, Answer] = {"/": home, "/pier": pier, "/rooms.json": data}
     assert await loads(browser, pages, "/rooms.json?all=1") == 0
+
+
+async def test_a_press_that_draws_nothing_leaves_the_page_at_rest(browser: Browser) -> None:
+    site = Site({"/": html("<main><h1>Rooms</h1><button>Nothing</button></main>")})
+    async with hosted(site) as port, opened(browser, port) as page:
+        assert await page.click(page.outline.of("button")[0])
+        await page.look()
+        assert page.ready
+
+
+async def test_a_mouse_is_pointed_at_what_listens_in_roots_and_frames(browser: Browser) -> None:
+    roots = "".join(
+        f"<div id={mode}-part></div><script>{{const root = document.getElementById('{mode}-part')"
+        f".attachShadow({{mode: '{mode}'}}); root.innerHTML = '<div class=go>In {mode}</div>'; "
+        "root.firstChild.onmousedown = () => 1}</script>"
+        for mode in ("open", "closed")
+    )
+    frame = "<iframe srcdoc='<div id=go>In a frame</div><script>go.onmousedown=()=>1</script>'></iframe>"
+    site = Site({"/": html(f"<main><h1>Rooms</h1>{roots}{frame}</main>")})
+    async with hosted(site) as port, opened(browser, port) as page:
+        await page.know_closed_roots()
+        tags = [spot.tag for spot in await pointable(page, "offer", "(?!)")]
+        for said in ("In open", "In closed", "In a frame"):
+            assert any(said in tag for tag in tags), said
+        assert await page.inspect("reacts", "In a frame")
