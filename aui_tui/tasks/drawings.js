@@ -134,12 +134,20 @@ async data => {
   // stars and seals are no price
   const other = /star|rating|review|badge|logo|seal|flag|icon/i;
   const marks = element => element.outerHTML.slice(0, 300).replace(/data:[^"')]*/g, "") + (element.parentElement.getAttribute("class") || "");
+  // pictures of digits in a row; a row of stars has fewer that differ
+  const digit = element => drawn(element) && !element.textContent.trim() && !named(element) && element.checkVisibility() &&
+    box(element).height >= 10 && box(element).height <= 60 && box(element).width <= box(element).height;
+  const row = element => {
+    const digits = [...element.children].filter(digit), tops = digits.map(one => Math.round(box(one).top));
+    const looks = new Set(digits.map(one => one.innerHTML + getComputedStyle(one).backgroundPosition + (one.currentSrc || "")));
+    return digits.length >= 4 && looks.size >= 4 && Math.max(...tops) - Math.min(...tops) < 3;
+  };
   const found = takers.map(taker => {
     let part = taker.parentElement;
     while (part !== main && part !== document.body && !part.matches("tr,li") && !part.querySelector("h1,h2,h3,h4,h5,h6,[role=heading]")) part = part.parentElement;
     const alone = part !== main && part !== document.body && takers.filter(one => part.contains(one)).length === 1 && part.textContent.length < 600;
-    return alone && !cost.test(part.innerText) && [...part.querySelectorAll("*")].find(element => drawn(element) && fits(element) && !named(element) &&
-      !element.textContent.trim() && !element.closest("svg *,a[href],button") && !other.test(marks(element)));
+    return alone && !cost.test(part.innerText) && [...part.querySelectorAll("*")].find(element => !other.test(marks(element)) &&
+      !element.closest("svg *,a[href],button") && (row(element) || (drawn(element) && fits(element) && !named(element) && !element.textContent.trim())));
   }).filter(one => one);
   return found.length > 1 ? found[0].cloneNode(false).outerHTML.slice(0, 100) : "";
 }

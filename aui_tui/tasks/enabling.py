@@ -43,19 +43,22 @@ async def enabled(
 async def by_choices(visit: Visit, nodes: Sequence[Node], shows: Callable[[Outline], bool]) -> Outline | None:
     """Make the first choices among the ``nodes`` of a page, which is open, while nothing can leave, until it ``shows``.
 
-    Returns the page then.
+    What was pressed is pressed again where that is not enough. Returns the page then.
     """
     page = visit.page
     await page.fence.shut()
     known: set[tuple[object, ...]] = set()
-    groups: set[object] = set()
+    pressed: list[Node] = []
     waiting = _choices(nodes, known)
     for _ in range(MAX_CHOICES):
         if not waiting:
+            waiting = [node for node in pressed if node.role == "button"]
+        if not waiting:
             break
         node = waiting.pop(0)
-        if not await (page.click(node) if node.role in PRESSED else _is_set(page, node, groups)):
+        if not await (page.click(node) if node.role in PRESSED else _is_set(page, node)):
             continue
+        pressed.append(node)
         visit.step("chose", node)
         outline = await page.look()
         if shows(outline):
@@ -68,26 +71,30 @@ async def by_choices(visit: Visit, nodes: Sequence[Node], shows: Callable[[Outli
 def _choices(nodes: Sequence[Node], known: set[tuple[object, ...]]) -> list[Node]:
     """Return what may be chosen: what is set, the first of each row of what is pressed, the rest.
 
-    What is ``known`` is left out; all that has a name is known then.
+    Of radio buttons beside each other the first is set, the others come last. What is ``known`` is left out; all that
+    has a name is known then.
     """
     named = [node for node in nodes if node.ref and node.name and (node.role, node.name, node.path) not in known]
     known |= {(node.role, node.name, node.path) for node in named}
     open_ones = [node for node in named if is_choice(node)]
-    pressed = [node for node in open_ones if node.role in PRESSED]
-    firsts = list({(node.depth, node.path): node for node in reversed(pressed)}.values())
-    others = [node for node in pressed if node not in firsts]
-    return [*(node for node in open_ones if node.role not in PRESSED), *firsts, *others]
+    in_rows = [node for node in open_ones if node.role in PRESSED | {"radio"}]
+    firsts = list({_row(node): node for node in reversed(in_rows)}.values())[::-1]
+    radios = [node for node in firsts if node.role == "radio"]
+    pressed = [node for node in firsts if node.role != "radio"]
+    others = [node for node in in_rows if node not in firsts]
+    return [*(node for node in open_ones if node not in in_rows or node in radios), *pressed, *others]
 
 
-async def _is_set(page: Page, node: Node, groups: set[object]) -> bool:
-    """Set a control, one of each of the ``groups`` of radio buttons; say whether it took that. No text is typed."""
+def _row(node: Node) -> tuple[object, ...]:
+    """Return what those share of which one is chosen: radio buttons the group, what is pressed the place in a row."""
+    return (node.path, node.group) if node.role == "radio" else (node.depth, node.path, node.role in PRESSED)
+
+
+async def _is_set(page: Page, node: Node) -> bool:
+    """Set a control; say whether it took that. No text is typed."""
     about = await page.ask(node, "control")
-    group = (node.path, node.group) if node.role == "radio" else node.ref
-    fits = about and about["visible"] and group not in groups and (node.role in SET or about["type"] in DATED)
-    if not fits or not await fill(page, Control(node, about)):
-        return False
-    groups.add(group)
-    return True
+    fits = about and about["visible"] and (node.role in SET or about["type"] in DATED)
+    return bool(fits) and await fill(page, Control(node, about)) is True
 
 
 def is_choice(node: Node) -> bool:

@@ -32,7 +32,6 @@ from aui_tui.tasks.vocabulary import (
     CART,
     CONTACT,
     DISMISS,
-    NEVER,
     OTHER_ICON,
     OTHERS,
     PRICE,
@@ -43,6 +42,7 @@ from aui_tui.tasks.vocabulary import (
     SHOP,
     TAKE,
     TAKES,
+    UNDOES,
     acts,
     opens,
     words,
@@ -101,7 +101,7 @@ async def offer(visit: Visit) -> TaskResult:
                 folded.append(outline.url)
         if outline is not visit.home:
             queue += [deeper for deeper in _priced(visit, outline)[:1] if deeper not in queue]
-            rest += [node.url for node in _ways(items(visit, outline)) if node.url not in rest]
+            rest += [node.url for node in _ways(items(visit, outline, buying=True)) if node.url not in rest]
     if all(ending.reason == UNSURE for ending in endings) and unsaid is None:
         deeper = await _deeper(visit, folded, walked=not queue and not rest and _walked(visit))
         if deeper is not None and deeper.outcome != INCONCLUSIVE:
@@ -123,7 +123,7 @@ def _walked(visit: Visit) -> bool:
 
 def _ways(links: Iterable[Node]) -> list[Node]:
     """Return the links that may lead to an offer, by their names."""
-    return [node for node in links if not any(other.search(node.name) for other in (ABOUT, CART, CONTACT, NEVER))]
+    return [node for node in links if not any(other.search(node.name) for other in (ABOUT, CART, CONTACT, UNDOES))]
 
 
 async def _moves(visit: Visit) -> bool:
@@ -245,7 +245,7 @@ class _Folded:
         """Return the addresses that were not to be had before."""
         visit = self.visit
         asked = [one.url for one in held if one.document and one.own and one.method == "GET"]
-        ways = [*asked, *(node.url for outline in shown for node in items(visit, outline, main=False))]
+        ways = [*asked, *(node.url for outline in shown for node in items(visit, outline, main=False, buying=True))]
         fresh = [way for way in ways if visit.place(way) not in self.had and opens(way) and visit.same_site(way)]
         return list(dict.fromkeys(fresh)) if self.walked else []
 
@@ -286,7 +286,7 @@ class _Folded:
         """Press a button that is disabled until something is chosen."""
         visit, url = self.visit, self.url
         buttons = [node for node in (await visit.shown(url)).main() if node.role == "button" and node.disabled]
-        named = (node for node in buttons if node.name and not any(o.search(node.name) for o in (*OTHERS, NEVER)))
+        named = (node for node in buttons if node.name and not any(o.search(node.name) for o in (*OTHERS, UNDOES)))
         button = next(named, None)
         if button is None:
             return None
@@ -385,14 +385,14 @@ def _further(visit: Visit) -> list[str]:
         first = next((number for number, sign in enumerate(signs) if sign), len(signs))
         return first, -at if heads else at
 
-    nodes = _ways(items(visit, visit.home, main=False))
+    nodes = _ways(items(visit, visit.home, main=False, buying=True))
     order = {node: at for at, node in enumerate(visit.home.nodes)}
     return [node.url for _, node in sorted(((order[node], node) for node in nodes), key=rank)]
 
 
 def _priced(visit: Visit, outline: Outline) -> list[str]:
     """Return the addresses of the items of a page beside which a price stands; without one, those of a shop."""
-    every, main = [node for node in items(visit, outline) if not CART.search(node.name)], outline.main()
+    every, main = [node for node in items(visit, outline, buying=True) if not CART.search(node.name)], outline.main()
     urls = {node.url for node in every}
 
     def beside_a_price(node: Node) -> bool:
@@ -471,10 +471,11 @@ async def _no_control(visit: Visit, offer: Offer) -> tuple[str, Node | None, dic
         text = label_of(fake)
         if fake in outline.dom_only:
             return "offer-control", None, {"example": f"; “{text}” is left out of the accessibility tree"}
-        reacts = fake.pointer or fake in outline.tree_only or await visit.page.inspect("reacts", text)
-        if reacts or await by_mouse_alone(visit, outline, re.compile(re.escape(text))) is not None:
-            return "offer-control", fake, {"example": f"; “{text}” has no role"}
-        await _at(visit, offer)
+        if await visit.page.inspect("heard", text):  # a hand that the mouse shows is no answer yet
+            reacts = fake.pointer or fake in outline.tree_only or await visit.page.inspect("reacts", text)
+            if reacts or await by_mouse_alone(visit, outline, re.compile(re.escape(text))) is not None:
+                return "offer-control", fake, {"example": f"; “{text}” has no role"}
+            await _at(visit, offer)
         # what lies around it may listen for it
         if await trial_that(visit, "said", _reacts, re.escape(text)) is not None:
             return "offer-control", fake, {"example": f"; “{text}” has no role"}
@@ -561,8 +562,8 @@ async def _by_mouse(visit: Visit, offer: Offer) -> str:
 
 
 def _reacts(trial: Trial) -> bool:
-    """Say whether what is no control, nor the label of one, did something."""
-    return not trial.tag.startswith("<label") and bool(trial.shown or trial.held)
+    """Say whether what is no control did something."""
+    return bool(trial.shown or trial.held)
 
 
 def _takes(before: Outline, trial: Trial) -> bool:

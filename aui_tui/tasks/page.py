@@ -143,15 +143,16 @@ class Pressed(NamedTuple):
 class Point(NamedTuple):
     """Where the mouse points at something: the centre of what is in sight of it, in CSS pixels.
 
-    ``is_control``: a control with a name gets a press there. ``room``: how far it can be dragged, to the left below 0.
-    ``listens``: to a wheel.
+    ``is_control``: a control with a name gets a press there. ``drag``: how far it can be dragged to the right and down,
+    to the left and up below 0. ``wheels``, ``doubles``: it listens to a wheel, to a double press.
     """
 
     x: float
     y: float
     is_control: bool
-    room: float
-    listens: bool
+    drag: tuple[float, float]
+    wheels: bool
+    doubles: bool
 
 
 class Page:
@@ -716,7 +717,10 @@ class Page:
         """
         if not (press and point.is_control):
             mouse = self.tab.mouse
-            await _answer(mouse.click(point.x, point.y) if press else mouse.move(point.x, point.y))
+            if press:
+                await _answer(mouse.click(point.x, point.y, click_count=2 if point.doubles else 1))
+            else:
+                await _answer(mouse.move(point.x, point.y))
         return await self.view()
 
     async def hovered(self, at: int) -> Outline | None:
@@ -730,19 +734,20 @@ class Page:
         return await self.pointed(point, press=True) if point is not None else None
 
     async def dragged(self, at: int) -> Outline | None:
-        """Drag what may be pointed at, of that number, to the right end of what holds it; return the page then.
+        """Drag what may be pointed at, of that number, to where it can go; return the page then.
 
-        What is wider than what holds it is dragged to the left. None where it does not show a hand that grabs, or has
-        gone.
+        That is what takes what is dropped, the next of things alike, or an end of what holds it: the left one for what
+        is wider. None where it does not show a hand that grabs, nor listens, or has gone.
         """
         point = await self.point(at)
-        if point is None or point.is_control or not point.room:
+        if point is None or point.is_control or not any(point.drag):
             return None
-        begin = point.x if point.room > 0 else point.x - point.room / 2
+        right, down = point.drag
+        begin = point.x if down or right > 0 else point.x - right / 2
         mouse = self.tab.mouse
         await _answer(mouse.move(begin, point.y))
         await _answer(mouse.down())
-        await _answer(mouse.move(begin + point.room, point.y, steps=DRAGGED))
+        await _answer(mouse.move(begin + right, point.y + down, steps=DRAGGED))
         await _answer(mouse.up())
         return await self.view()
 
@@ -752,7 +757,7 @@ class Page:
         None where it does not listen to a wheel, which then scrolls as keys do, or has gone.
         """
         point = await self.point(at)
-        if point is None or not point.listens:
+        if point is None or not point.wheels:
             return None
         await _answer(self.tab.mouse.move(point.x, point.y))
         for _ in range(NOTCHES):

@@ -48,6 +48,17 @@ getEventListeners => {
   });
 }
 
+//: heard  Whether anything listens to a press on what says just this, or hardly more: itself, what it holds or what is around it.
+(getEventListeners, said) => {
+  const deep = DEEP, above = ABOVE, plain = text => text.replace(/\s+/g, ""), letters = plain(said);
+  const hears = node => Object.keys(getEventListeners(node)).some(kind => /^(dbl)?click$|^(mouse|pointer|touch)/.test(kind)) ||
+    (node.getAttributeNames ? node.getAttributeNames().some(name => /^on((dbl)?click$|mouse|pointer|touch)|^jsaction$/.test(name)) : false);
+  const parts = deep("*").filter(element => plain(element.textContent || "").includes(letters) && plain(element.textContent).length <= letters.length + 6);
+  const around = new Set([document]);  // the window has listeners of those who drive the browser
+  for (const part of parts) for (let node = part; node; node = above(node)) around.add(node);
+  return [...around].some(hears);
+}
+
 //: operable  Whether an element is a control, or part of one.
 element => (OPERATED)(element)
 
@@ -199,9 +210,15 @@ everywhere => {
   };
   const chosen = (kinds[hidden] || openers)();
   Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
-  Object.defineProperty(globalThis, Symbol.for("wheeled"), { value: new Set(chosen.filter(wheels)), configurable: true });
-  const grabs = element => Object.keys(getEventListeners(element)).some(kind => /^(pointer|mouse|touch)(down|start)$/.test(kind));
-  Object.defineProperty(globalThis, Symbol.for("grabbed"), { value: new Set(chosen.filter(grabs)), configurable: true });
+  const around = [...new Set(chosen.concat(chosen.map(above)))].filter(Boolean);
+  const hears = pattern => element => Object.keys(getEventListeners(element)).some(kind => pattern.test(kind));
+  const listening = {
+    wheels: new Set(chosen.filter(wheels)),
+    grabs: new Set(around.filter(hears(/^(pointer|mouse|touch)(down|start)$/))),
+    doubles: new Set(around.filter(element => hears(/^dblclick$/)(element) || element.hasAttribute("ondblclick"))),
+    drops: new Set(chosen.some(element => element.draggable) ? every.filter(hears(/^drop$/)) : []),
+  };
+  Object.defineProperty(globalThis, Symbol.for("listening"), { value: listening, configurable: true });
   const path = element => {
     const steps = [];
     for (let node = element; node; node = above(node)) steps.push(node.parentNode ? [...node.parentNode.children].indexOf(node) : 0);
@@ -211,9 +228,11 @@ everywhere => {
 }
 
 //: point  Bring one of what may be pointed at into sight; the centre of what is in sight of it, whether a control with a
-// name gets a press there, how far it can be dragged: to the right, below 0 to the left; and whether it listens to a wheel.
+// name gets a press there, how far it can be dragged: to the right or down, below 0 to the left or up; whether it listens to a
+// wheel, and to a double press.
 at => {
-  const element = globalThis[Symbol.for("pointable")][at], listens = globalThis[Symbol.for("wheeled")], grabbed = globalThis[Symbol.for("grabbed")];
+  const element = globalThis[Symbol.for("pointable")][at], above = ABOVE, deep = DEEP;
+  const listens = kind => globalThis[Symbol.for("listening")][kind].has(element);
   element.scrollIntoView({ block: "center", behavior: "instant" });
   const box = element.getBoundingClientRect();
   let left = Math.max(0, box.left), right = Math.min(element.ownerDocument.defaultView.innerWidth, box.right);
@@ -231,11 +250,18 @@ at => {
     x += frame.getBoundingClientRect().left + frame.clientLeft;
     y += frame.getBoundingClientRect().top + frame.clientTop;
   }
-  const style = getComputedStyle(element), broad = !!grabbed && grabbed.has(element) && box.width > 200;
+  const style = getComputedStyle(element), broad = listens("grabs") && box.width > 200;
   const slides = /grab|resize|move/.test(style.cursor) || /none|pan-y/.test(style.touchAction);
   const wide = box.width > right - left + 40 || (style.overflowX === "hidden" && element.scrollWidth > element.clientWidth + 40);
   const room = element.parentElement ? element.parentElement.getBoundingClientRect().right - box.left : 0;
-  return [x, y, !!hit && !own && (OPERATED)(hit), !slides ? (broad ? (left - right) / 2 : 0) : wide ? 20 - (right - left) : room, !!listens && listens.has(element)];
+  const centre = one => { const { left, width, top, height } = one.getBoundingClientRect(); return [left + width / 2, top + height / 2]; };
+  const to = one => { const [right, down] = centre(one), [from, begin] = centre(element); return [right - from, down - begin]; };
+  const drop = element.draggable && element.localName !== "a" && deep("*").find(one => globalThis[Symbol.for("listening")].drops.has(one));
+  // what holds a grid of things alike follows the mouse over them
+  const next = !slides && globalThis[Symbol.for("listening")].grabs.has(above(element)) && [...element.parentElement.children].find(one =>
+    one !== element && one.classList[0] === element.classList[0] && Math.abs(centre(one)[0] - centre(element)[0]) < 4 && centre(one)[1] > centre(element)[1]);
+  const drag = drop ? to(drop) : next ? to(next) : slides && wide ? [20 - (right - left), 0] : broad ? [(left - right) / 2, 0] : slides ? [room, 0] : [0, 0];
+  return [x, y, !!hit && !own && (OPERATED)(hit), drag, listens("wheels"), listens("doubles") || globalThis[Symbol.for("listening")].doubles.has(above(element))];
 }
 
 //: typed  Start tags and texts of what may send what is typed in the field that has the focus, and is no control with a name:

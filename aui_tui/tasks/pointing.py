@@ -15,7 +15,7 @@ from aui_tui.tasks.outline import ACTIONABLE, SHORT, TEXT, Node, Outline
 from aui_tui.tasks.page import LOOK, Page, Stuck, Untouched
 from aui_tui.tasks.trials import Spot, Trail, Trial
 from aui_tui.tasks.visit import Visit
-from aui_tui.tasks.vocabulary import NEVER, SEARCH
+from aui_tui.tasks.vocabulary import SEARCH, UNDOES
 
 MAX_LATER_WORDS: Final = 3
 """Words of such a text where what it is about does not come first."""
@@ -187,9 +187,9 @@ async def _trial(
     point = await page.point(at)
     if point is None or note(await page.pointed(point, press=True)):
         return trial if point is not None else None
-    if point.room and note(await page.dragged(at)):
+    if any(point.drag) and note(await page.dragged(at)):
         return trial
-    if point.listens:
+    if point.wheels:
         note(await page.wheeled(at))
     return trial
 
@@ -206,12 +206,12 @@ async def _does_it_alone(page: Page, at: int, brings: Callable[[Trial], bool]) -
     return trial is not None and brings(trial)
 
 
-def presses(outline: Outline, but: re.Pattern[str] = NEVER) -> list[Node]:
+def presses(outline: Outline, but: re.Pattern[str] = UNDOES) -> list[Node]:
     """Return the controls of a page that may show something on it; ``but``: names of controls that are not meant."""
     named = [node for node in outline.pressable() if node.name and node.ref and not node.disabled]
     here = urldefrag(outline.url)[0]
     staying = [node for node in named if node.role != "link" or urldefrag(node.url)[0] in (here, "", "javascript:")]
-    return [node for node in staying if not NEVER.search(node.name) and not but.search(node.name)]
+    return [node for node in staying if not UNDOES.search(node.name) and not but.search(node.name)]
 
 
 async def _pressed(page: Page, node: Node) -> bool:
@@ -232,15 +232,15 @@ def _tries(outline: Outline, but: re.Pattern[str]) -> list[tuple[bool, Node]]:
 
 
 async def by_control(
-    visit: Visit, url: str, shows: Callable[[Outline], bool], but: re.Pattern[str] = NEVER
+    visit: Visit, url: str, shows: Callable[[Outline], bool], but: re.Pattern[str] = UNDOES
 ) -> tuple[Node, Outline] | None:
     """Press the controls of the page at ``url`` while nothing can leave, until it ``shows`` what was hidden.
 
     Returns the control and the page then, what the tree leaves out too. ``but``: names of controls that are not meant.
     What they bring is kept for all tasks. Nothing is tried where the run has little left. Raises Closed, Stuck.
     """
-    trail = visit.trails.get(visit.place(url)) if but in (NEVER, SEARCH) else None
-    if trail is not None and not any(map(shows, trail.shown + (trail.searching if but is NEVER else []))):
+    trail = visit.trails.get(visit.place(url)) if but in (UNDOES, SEARCH) else None
+    if trail is not None and not any(map(shows, trail.shown + (trail.searching if but is UNDOES else []))):
         return None
     if not visit.spare:
         return None
@@ -266,7 +266,7 @@ async def by_control(
         shown = await page.settle()
         visit.step("pressed", node, outline=shown)
         return node, shown
-    if but is NEVER:
+    if but is UNDOES:
         painted = str(await page.query("painted") or "")
         visit.trails[visit.place(url)] = trail._replace(held=tuple(page.fence.held[begun:]), painted=painted)
     if tries:

@@ -67,7 +67,7 @@ element => {
 }
 
 //: operated  Whether an element is a control of the accessibility tree, or part of one.
-element => !!element.closest(["a[href]", "area[href]", "button", "input", "select", "textarea", "label", "summary",
+element => (LABELLED)(element) || !!element.closest(["a[href]", "area[href]", "button", "input", "select", "textarea", "summary",
   ...["button", "link", "checkbox", "radio", "switch", "tab", "menuitem", "menuitemcheckbox", "menuitemradio", "option",
     "combobox", "slider", "spinbutton", "textbox", "searchbox", "treeitem", "gridcell"].map(role => `[role=${role}]`)].join())
 
@@ -84,8 +84,8 @@ element => {
     [...part.childNodes].some(child => child.nodeType === 3 && says(child.data)));
 }
 
-//: labelled  Whether an element is part of the label of a control that is displayed: the control has the name.
-element => !!element.closest("label")?.control?.checkVisibility()
+//: labelled  Whether an element is part of the label of a control that is displayed, which has the name; or of none.
+element => { const label = element.closest("label"); return !!label && (!label.control || label.control.checkVisibility()); }
 
 //: ticks  Whether an element is part of a label whose box is not displayed: then only a mouse ticks the box.
 element => {
@@ -178,7 +178,7 @@ function () {
 
 //: reaction  Whether an element reacts to a mouse, a pen or a finger: by a listener of its own or the hand that it shows.
 (listeners, element) => {
-  const kinds = ["click", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend", "drop"];
+  const kinds = ["click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend", "drop"];
   const own = listeners(element);
   return kinds.some(kind => element.hasAttribute("on" + kind) || own[kind]) ||
     ["pointer", "grab"].includes(getComputedStyle(element).cursor);
@@ -346,9 +346,9 @@ async () => {
 () => [...document.querySelectorAll('script[type="application/ld+json" i]')]
   .map(script => script.textContent).join("\n").slice(0, 200000)
 
-//: priced  Whether the page holds a price, shown or not: in a text, a script, a style or an attribute; or may draw one.
-price => {
-  const cost = new RegExp(price), deep = DEEP, root = ROOT, every = deep("*");
+//: priced  Whether the page holds a price, shown or not: in a text, a style or an attribute; or may draw or write one.
+([price, takes]) => {
+  const cost = new RegExp(price), had = new RegExp(takes, "i"), deep = DEEP, root = ROOT, every = deep("*");
   const kept = ["aria-label", "alt", "title", "value", "content", "placeholder"];
   const said = [document.documentElement.textContent];
   for (const element of every) {
@@ -358,6 +358,10 @@ price => {
     if (root(element)) said.push(root(element).textContent);
     for (const { name, value } of element.attributes) if (kept.includes(name) || name.startsWith("data-")) said.push(value);
   }
+  // a script puts it together: a sign of a currency apart from the amount, or markup with something to be had
+  const scripts = [...document.scripts].map(script => script.textContent).join("\n").slice(0, 200000);
+  if (/[€£¥￥₹₩₽₺₴₪฿₫]|["'`]\$["'`]|["'`>]\$\$?\{|\b(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN)\b/.test(scripts)) return true;
+  if ([...scripts.matchAll(/>([^<>{}]{2,40})</g)].some(part => had.test(part[1]))) return true;
   return cost.test(said.join("\n").slice(0, 500000));
 }
 

@@ -15,7 +15,7 @@ from aui_tui.tasks.page import MOST
 from aui_tui.tasks.pointing import by_mouse_alone
 from aui_tui.tasks.tree import COMPARED, unlike
 from aui_tui.tasks.visit import Visit, ended
-from aui_tui.tasks.vocabulary import CLOSE, COMMITS, GENERIC, NEVER, REJECT, opens, words
+from aui_tui.tasks.vocabulary import CLOSE, COMMITS, GENERIC, NEVER, REJECT, UNDOES, opens, words
 from aui_tui.text import clean, count, joined
 
 LITTLE: Final = 100
@@ -149,11 +149,14 @@ async def drawings(visit: Visit, about: str, *unsaid: re.Pattern[str], alone: bo
     return str(await visit.page.query("drawn", [about, alone]) or "")
 
 
-def items(visit: Visit, outline: Outline, *, main: bool = True, acting: bool = False) -> list[Node]:
+def items(
+    visit: Visit, outline: Outline, *, main: bool = True, acting: bool = False, buying: bool = False
+) -> list[Node]:
     """Return the links to items in the main region, or in all but the foot of the page, best first.
 
     In a list, article or heading; then names of two words or more; then document order. Links in frames count where
-    the page has no other. ``acting``: those whose address acts instead of those that can be followed.
+    the page has no other. ``acting``: those whose address acts instead of those that can be followed; ``buying``: those
+    whose names take an offer too.
     """
     places = {visit.place(outline.url)}
     own = words(outline.title)
@@ -166,16 +169,16 @@ def items(visit: Visit, outline: Outline, *, main: bool = True, acting: bool = F
             break
         if node.role != "link" or not url.startswith("http") or opens(url) == acting or url in places:
             continue
-        if not visit.same_site(url) or FILE.search(url) or not names_an_item(node, own):
+        if not visit.same_site(url) or FILE.search(url) or not names_an_item(node, own, UNDOES if buying else NEVER):
             continue
         places.add(url)
         links.append(((not (node.group or "heading" in node.path), len(words(node.name)) < 2, order), node))
     return [node for _, node in sorted(links, key=lambda pair: pair[0])]
 
 
-def names_an_item(node: Node, own: set[str]) -> bool:
-    """Say whether a link has a name of its own, beside the words of the title (``own``)."""
+def names_an_item(node: Node, own: set[str], but: re.Pattern[str] = NEVER) -> bool:
+    """Say whether a link has a name of its own, beside the words of the title (``own``), and none that ``but`` has."""
     name = node.name
-    if len(name) > LONG_NAME or NEVER.search(name) or GENERIC.search(name):
+    if len(name) > LONG_NAME or but.search(name) or GENERIC.search(name):
         return False
     return not words(name) <= own

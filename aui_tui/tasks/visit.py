@@ -26,7 +26,7 @@ from aui_tui.tasks.forms import Form, forms_of, has_entry
 from aui_tui.tasks.outline import DIALOGS, NOTHING, Node, Outline
 from aui_tui.tasks.page import Page, Stuck
 from aui_tui.tasks.trials import Spot, Trail, Trial
-from aui_tui.tasks.vocabulary import PRICE, PUZZLE, acts
+from aui_tui.tasks.vocabulary import PRICE, PUZZLE, TAKES, acts
 from aui_tui.text import clean
 
 DISMISSALS: Final = 2
@@ -49,7 +49,7 @@ class Facts(NamedTuple):
     where nothing takes typing.
 
     ``moved``: something that is no control reacts to a mouse, in the main part, or anywhere on the homepage.
-    ``priced``: it holds a price, shown or not, or may draw one.
+    ``priced``: it holds a price, shown or not, or may draw or write one.
     """
 
     hidden: tuple[str, ...]
@@ -179,7 +179,11 @@ class Visit:
     async def note(self, outline: Outline) -> None:
         """Keep what a page holds, which is open with nothing over it, so that it need not be opened for that again."""
         page, everywhere = self.page, "home" if self.at_home(outline.url) else ""
-        questions = page.query("hidden-controls"), page.query("painted"), page.query("priced", PRICE.pattern)
+        questions = (
+            page.query("hidden-controls"),
+            page.query("painted"),
+            page.query("priced", [PRICE.pattern, TAKES.pattern]),
+        )
         moved, hidden, painted, priced = await asyncio.gather(page.inspect("moved", everywhere), *questions)
         forms = await forms_of(page, outline) if has_entry(outline) else None
         names = tuple(map(str, hidden or ()))

@@ -46,7 +46,10 @@ KEPT: Final = _names("kept")
 """What a page says once a place, a seat or a time is kept for one person."""
 TAKE_LAST: Final = re.compile("(?:" + "|".join(_table()["take_last"]) + ")$", re.IGNORECASE)
 CART: Final = _names("cart")
-NEVER: Final = _names("never")
+UNDOES: Final = _names("never")
+"""What is not tried, even where nothing can leave."""
+NEVER: Final = _names("never", "buys")
+"""What is not followed, nor pressed where something could leave."""
 GENERIC: Final = re.compile("^(?:" + "|".join(_table()["generic"]) + ")", re.IGNORECASE)
 MAIL: Final = _names("mail")
 MENU: Final = _names("menu")
@@ -114,7 +117,7 @@ EMAIL: Final = re.compile(
 )
 PHONE: Final = re.compile(
     r"(?:\+|\b00)\d[\d\s().\-/]{7,17}\d|"
-    r"(?:tel|phone|fon|call|telefon|téléphone|teléfono|電話|电话)[^\d]{0,12}\(?\d[\d\s().\-/]{5,16}\d",
+    r"(?:tel|phone|fon|call|ring|rufen|appelez|llám|chiama|bel\b|zadzwoń|telefon|téléphone|teléfono|電話|电话)[^\d]{0,16}\(?\d[\d\s().\-/]{5,16}\d",
     re.IGNORECASE,
 )
 POSTAL: Final = re.compile(
