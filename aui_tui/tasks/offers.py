@@ -562,8 +562,8 @@ async def _by_mouse(visit: Visit, offer: Offer) -> str:
 
 
 def _reacts(trial: Trial) -> bool:
-    """Say whether what is no control did something."""
-    return bool(trial.shown or trial.held)
+    """Say whether what is no control did something: what the page shows before has no tag."""
+    return bool(trial.tag and (trial.shown or trial.held))
 
 
 def _takes(before: Outline, trial: Trial) -> bool:
