@@ -232,7 +232,7 @@ everywhere => {
 // wheel, and to a double press.
 at => {
   const element = globalThis[Symbol.for("pointable")][at], above = ABOVE, deep = DEEP;
-  const listens = kind => globalThis[Symbol.for("listening")][kind].has(element);
+  const listening = globalThis[Symbol.for("listening")] || {}, listens = (kind, one = element) => !!listening[kind] && listening[kind].has(one);
   element.scrollIntoView({ block: "center", behavior: "instant" });
   const box = element.getBoundingClientRect();
   let left = Math.max(0, box.left), right = Math.min(element.ownerDocument.defaultView.innerWidth, box.right);
@@ -256,12 +256,12 @@ at => {
   const room = element.parentElement ? element.parentElement.getBoundingClientRect().right - box.left : 0;
   const centre = one => { const { left, width, top, height } = one.getBoundingClientRect(); return [left + width / 2, top + height / 2]; };
   const to = one => { const [right, down] = centre(one), [from, begin] = centre(element); return [right - from, down - begin]; };
-  const drop = element.draggable && element.localName !== "a" && deep("*").find(one => globalThis[Symbol.for("listening")].drops.has(one));
+  const drop = element.draggable && element.localName !== "a" && deep("*").find(one => listens("drops", one));
   // what holds a grid of things alike follows the mouse over them
-  const next = !slides && globalThis[Symbol.for("listening")].grabs.has(above(element)) && [...element.parentElement.children].find(one =>
+  const next = !slides && listens("grabs", above(element)) && [...element.parentElement.children].find(one =>
     one !== element && one.classList[0] === element.classList[0] && Math.abs(centre(one)[0] - centre(element)[0]) < 4 && centre(one)[1] > centre(element)[1]);
   const drag = drop ? to(drop) : next ? to(next) : slides && wide ? [20 - (right - left), 0] : broad ? [(left - right) / 2, 0] : slides ? [room, 0] : [0, 0];
-  return [x, y, !!hit && !own && (OPERATED)(hit), drag, listens("wheels"), listens("doubles") || globalThis[Symbol.for("listening")].doubles.has(above(element))];
+  return [x, y, !!hit && !own && (OPERATED)(hit), drag, listens("wheels"), listens("doubles") || listens("doubles", above(element))];
 }
 
 //: typed  Start tags and texts of what may send what is typed in the field that has the focus, and is no control with a name:
