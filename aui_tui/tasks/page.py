@@ -480,7 +480,10 @@ class Page:
                 break
             await asyncio.sleep(LOOK)
         self.outline = outline = await self._as_the_tree_has(outline)
-        self._apart = any(unlike(outline)) or any(node.text for node in outline.tree_only)
+        alone = any(node.text for node in outline.tree_only)
+        self._apart = alone or any(unlike(outline))
+        if alone:
+            await self.know_closed_roots()
         return replace(outline, jsonld=str(await self.query("jsonld") or ""))
 
     def waits(self) -> bool:

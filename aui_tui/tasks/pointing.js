@@ -55,7 +55,10 @@ getEventListeners => {
     (node.getAttributeNames ? node.getAttributeNames().some(name => /^on((dbl)?click$|mouse|pointer|touch)|^jsaction$/.test(name)) : false);
   const parts = deep("*").filter(element => plain(element.textContent || "").includes(letters) && plain(element.textContent).length <= letters.length + 6);
   const around = new Set([document]);  // the window has listeners of those who drive the browser
-  for (const part of parts) for (let node = part; node; node = above(node)) around.add(node);
+  for (const part of parts) {
+    for (const inner of part.querySelectorAll("*")) around.add(inner);
+    for (let node = part; node; node = above(node)) around.add(node);
+  }
   return [...around].some(hears);
 }
 

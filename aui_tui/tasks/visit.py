@@ -166,7 +166,6 @@ class Visit:
         if PUZZLE.search(outline.text()[:PUZZLE_TEXT_CHARS]):
             self.obstacle = f"“{title}” asks for proof of a person"
         elif await self._has_closed_shadow_root(outline):
-            await self.page.know_closed_roots()
             self.obstacle = self.obstacle or f"“{title}” holds parts in a closed shadow root"
         return outline
 
