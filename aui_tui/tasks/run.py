@@ -50,6 +50,7 @@ from aui_tui.tasks.contact import contact
 from aui_tui.tasks.fence import EVERYBODY, Fence
 from aui_tui.tasks.filling import form
 from aui_tui.tasks.following import follow
+from aui_tui.tasks.forms import has_entry
 from aui_tui.tasks.offers import offer
 from aui_tui.tasks.outline import ENTRIES, Node
 from aui_tui.tasks.page import ACT, LOCKED, QUIET, Closed, Page, Stuck
@@ -69,6 +70,8 @@ PASSING: Final = frozenset({404, 408, 410, 421, 425, 429})
 CORES: Final = os.cpu_count() or 1
 LANES: Final = 2
 """Tasks that run side by side; each takes a core while its page is drawn."""
+ASIDE: Final = frozenset({"search", "form"})
+"""Tasks that run beside the others."""
 ALIVE: Final = 3
 """Questions that a page may leave unanswered before it counts as gone."""
 PASSWORD: Final = 401
@@ -154,6 +157,8 @@ class _Run:
         self.begun = time.monotonic()
         self.fences: list[Fence] = []
         self.followed = asyncio.Event()
+        self.walked = asyncio.Event()
+        """The tasks that run beside those ASIDE have ended."""
         self.drawn: dict[str, bytes] = {}
         """Pictures of pages that nothing was typed or pressed in, by address."""
         self.visit = Visit(f"{observations.origin}{start}", self._page(), self._tell, act)
@@ -209,24 +214,35 @@ class _Run:
             await asyncio.gather(*(fence.close() for fence in self.fences))
 
     async def _in_lanes(self, tasks: Sequence[str], end: float) -> None:
-        """Run the tasks: the search, which depends on none but read, beside the others where a core is left for it.
+        """Run the tasks: those ASIDE, which begin with the homepage alone, beside the others where a core is left.
 
-        One without anything to type in or to press needs no page of its own.
+        A form that was not found is looked for on the pages of the others as well.
         """
         visit = self.visit
         await self._lane(visit, [task for task in tasks if task == "read"], end)
         rest = [task for task in tasks if task != "read"]
         if "follow" not in rest:
             self.followed.set()
-        aside = [task for task in rest if task == "search"]
-        alone = visit.act or CORES < LANES or not visit.reached or bool(visit.veil) or rest == aside
-        if alone or not (aside and await seeks(visit, visit.home)):
+        # without anything to type in or to press, a search needs no page of its own
+        seeking = visit.reached and "search" in rest and await seeks(visit, visit.home)
+        aside = [task for task in rest if task in ASIDE and (task != "search" or seeking)]
+        others = [task for task in rest if task not in aside]
+        if visit.act or CORES < LANES or not visit.reached or visit.veil or not (aside and others):
             await self._lane(visit, rest, end)
             return
-        lanes = (
-            self._lane(visit, [task for task in rest if task not in aside], end),
-            self._lane(visit.beside(self._page()), aside, end),
-        )
+        begun = visit.beside(visit.page)
+
+        async def first() -> None:
+            await self._lane(visit, others, end)
+            self.walked.set()
+            await second(visit.page)
+
+        async def second(page: Page) -> None:
+            while aside:
+                task = aside.pop(0)  # each begins with the same, whichever page is free first
+                await self._lane(begun.beside(page), [task], end)
+
+        lanes = first(), second(self._page())
         running = [asyncio.ensure_future(lane) for lane in lanes]
         try:
             await asyncio.gather(*running)
@@ -236,10 +252,19 @@ class _Run:
             await asyncio.gather(*running, return_exceptions=True)
 
     async def _lane(self, visit: Visit, tasks: Sequence[str], end: float) -> None:
-        if visit.page.fence.context is None:
+        if tasks and visit.page.fence.context is None:
             await visit.page.leave(fresh=True)
         for task in tasks:
             await self._do(visit, task, end)
+
+    async def _had_fields(self, visit: Visit) -> bool:
+        """Wait for the other tasks, and say whether a page that they opened has a field that ``visit`` did not see."""
+        if visit is self.visit:
+            return False
+        await self.walked.wait()
+        fresh = {place: seen for place, seen in self.visit.outlines.items() if place not in visit.outlines}
+        visit.outlines.update(fresh)
+        return any(map(has_entry, fresh.values()))
 
     def _rest(self, tasks: Sequence[str], reason: str) -> None:
         """End what did not: never started is inconclusive."""
@@ -252,6 +277,8 @@ class _Run:
     async def _do(self, visit: Visit, task: str, end: float) -> None:
         visit.begin(task)
         ending = await self._tried(visit, task, end)
+        if task == "form" and ending.outcome == ABSENT and await self._had_fields(visit):
+            ending = await self._tried(visit, task, end)
         if task == "read":
             ending = await self._received(ending)
             self._note(tree=visit.difference)

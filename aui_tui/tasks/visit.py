@@ -105,8 +105,8 @@ class Visit:
         return round(1000 * (time.monotonic() - self.begun))
 
     def beside(self, page: Page) -> Visit:
-        """Return the same run in another tab, for a task that runs at the same time."""
-        return replace(self, page=page, steps=[], task="")
+        """Return the run as it is now in another tab, for tasks that run at the same time."""
+        return replace(self, page=page, steps=[], task="", outlines=dict(self.outlines))
 
     def begin(self, task: str) -> None:
         """Begin a task."""
