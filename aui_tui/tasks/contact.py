@@ -127,6 +127,9 @@ async def _nothing_there(visit: Visit, reached: Node) -> TaskResult:
         return await visit.blame("contact-nameless", nameless[0], url=reached.url)
     unfolded = await by_control(visit, reached.url, _shows_contact)
     way = await _way(visit, unfolded[1], by_name=True) if unfolded is not None else ""
+    if unfolded is None and not _has_form(outline):
+        unfolded = await by_control(visit, reached.url, _has_form)
+        way = await _way(visit, unfolded[1], by_name=True) if unfolded is not None else ""
     if way:
         return ended("contact-done", {"way": way}, url=reached.url)
     outline = await visit.shown(reached.url)

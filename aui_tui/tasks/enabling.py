@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Final
+from contextlib import suppress
+from typing import Final, NamedTuple
 
 from aui_tui.tasks.elements import FIXED, Control, fill
 from aui_tui.tasks.outline import Node, Outline
-from aui_tui.tasks.page import Page
+from aui_tui.tasks.page import Page, Untouched
 from aui_tui.tasks.pointing import ALONE, by_pointing, by_two_presses
 from aui_tui.tasks.visit import Visit
-from aui_tui.tasks.vocabulary import OTHERS, TAKE
+from aui_tui.tasks.vocabulary import CART, CONTACT, DISMISS, MENU, OTHERS, SEARCH, TAKE, UNDOES
 
 SET: Final = frozenset({"radio", "combobox", "listbox", "slider", "spinbutton"})
 """Roles of what is set or chosen before something else is enabled; so is a field for a date or a time."""
@@ -38,6 +39,44 @@ async def enabled(
         return shown, ""
     await asyncio.sleep(ALONE)
     return None, await by_pointing(visit, "disabled", is_free) or await by_two_presses(visit, "disabled", is_free)
+
+
+class Freed(NamedTuple):
+    """A ``button`` that was disabled until something was chosen, and the ``page`` once it is pressed.
+
+    ``tag``: of what a mouse alone chose; empty where an agent can.
+    """
+
+    button: Node
+    tag: str
+    page: Outline
+
+
+async def freed(visit: Visit, url: str) -> Freed | None:
+    """Make the choices of the page at ``url`` that free a button of it, and press that while nothing can leave.
+
+    None where no button is freed. Raises Closed, Stuck.
+    """
+    buttons = [node for node in (await visit.shown(url)).main() if node.role == "button" and node.disabled and node.ref]
+    others = (SEARCH, MENU, CONTACT, CART, *DISMISS, UNDOES)
+    named = (node for node in buttons if node.name and not any(other.search(node.name) for other in others))
+    button = next(named, None)
+    if button is None:
+        return None
+    shown, tag = await enabled(visit, (await visit.here(url)).main(), frees(button))
+    if shown is None and not tag:
+        return None
+    fresh = await visit.again(button) or button
+    with suppress(Untouched):
+        pressed = await visit.page.tried(fresh, shut=True)
+        return Freed(button, tag, pressed.outline or await visit.page.look())
+    return None
+
+
+def frees(control: Node) -> Callable[[Outline], bool]:
+    """Return whether a page has a ``control`` that is no longer disabled."""
+    free = control.role, control.name, False
+    return lambda shown: any((node.role, node.name, node.disabled) == free for node in shown.nodes)
 
 
 async def by_choices(visit: Visit, nodes: Sequence[Node], shows: Callable[[Outline], bool]) -> Outline | None:

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
 from aui_tui.tasks.contact import contact_links
 from aui_tui.tasks.elements import fill
-from aui_tui.tasks.enabling import enabled
+from aui_tui.tasks.enabling import enabled, freed
 from aui_tui.tasks.forms import LOOSE, MOST, Form, entries, forms_of, has_entry, is_entry, size
 from aui_tui.tasks.outline import ENTRIES, SHORT, Node, Outline
 from aui_tui.tasks.page import LOOK, Closed, Stuck
@@ -202,8 +202,11 @@ class _Search:
         opened = await by_control(visit, url, shows, SEARCH)
         if opened is not None and await self.freshen():
             opened = await by_control(visit, url, shows, SEARCH)
-        if opened is not None:
-            outline = opened[1]
+        behind = await freed(visit, url) if opened is None and not pointed else None
+        outline = opened[1] if opened is not None else behind.page if behind is not None else None
+        if behind is not None and behind.tag and shows(behind.page):
+            return ended("form-pointing", url=url, snippet=behind.tag)
+        if outline is not None and (opened is not None or shows(outline)):
             forms = await forms_of(visit.page, outline)
             if forms:
                 return await _judge(visit, outline, max(forms, key=size))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
 from aui_tui.model.tasks import BLOCKED, DONE, INCONCLUSIVE, TaskResult
 from aui_tui.tasks.cards import CONTROLS, SEVERAL, block_of, nameless_cards, price_in
-from aui_tui.tasks.enabling import SET, by_choices, enabled
+from aui_tui.tasks.enabling import SET, by_choices, enabled, freed, frees
 from aui_tui.tasks.fence import Held
 from aui_tui.tasks.offered import Offer, label_of, main_of, name_of, offered, tells
 from aui_tui.tasks.outline import DIALOGS, SHORT, Node, Outline
@@ -33,7 +33,6 @@ from aui_tui.tasks.vocabulary import (
     CONTACT,
     DISMISS,
     OTHER_ICON,
-    OTHERS,
     PRICE,
     PUZZLE,
     SAYS_PRICE,
@@ -284,20 +283,14 @@ class _Folded:
 
     async def _freeing(self) -> TaskResult | None:
         """Press a button that is disabled until something is chosen."""
-        visit, url = self.visit, self.url
-        buttons = [node for node in (await visit.shown(url)).main() if node.role == "button" and node.disabled]
-        named = (node for node in buttons if node.name and not any(o.search(node.name) for o in (*OTHERS, UNDOES)))
-        button = next(named, None)
-        if button is None:
+        found = await freed(self.visit, self.url)
+        behind = offered(found.page, opened=True) if found is not None else None
+        if found is None or behind is None or not behind.is_whole:
             return None
-        shown, tag = await enabled(visit, (await visit.here(url)).main(), _frees(button))
-        if shown is None and not tag:
-            return None
-        behind = offered((await _pressed(visit, await visit.again(button) or button))[1], opened=True)
-        if not behind.is_whole or not tag:
-            return await _judge(visit, behind) if behind.is_whole else None
-        facts = {"name": behind.name, "control": button.name, "role": button.role, "example": tag}
-        return await visit.blame("offer-choose-mouse", button, facts, url=url)
+        if not found.tag:
+            return await _judge(self.visit, behind)
+        facts = {"name": behind.name, "control": found.button.name, "role": found.button.role, "example": found.tag}
+        return await self.visit.blame("offer-choose-mouse", found.button, facts, url=self.url)
 
     async def _in_part(self) -> TaskResult | None:
         """Judge what a control shows that has a price, and no control to add that an agent has."""
@@ -576,12 +569,6 @@ def _shows_price(shown: Outline) -> bool:
     return bool(price_in(shown.main()))
 
 
-def _frees(control: Node) -> Callable[[Outline], bool]:
-    """Return whether a page has a ``control`` that is no longer disabled."""
-    free = control.role, control.name, False
-    return lambda shown: any((node.role, node.name, node.disabled) == free for node in shown.nodes)
-
-
 async def _chosen(visit: Visit, offer: Offer, control: Node) -> tuple[Offer, str]:
     """Return the offer as it is once the first choices of the page are made, while nothing can leave.
 
@@ -589,7 +576,7 @@ async def _chosen(visit: Visit, offer: Offer, control: Node) -> tuple[Offer, str
     """
 
     outline = await _at(visit, offer, untouched=True)
-    shown, tag = await enabled(visit, main_of(outline, opened=offer.opener is not None), _frees(control))
+    shown, tag = await enabled(visit, main_of(outline, opened=offer.opener is not None), frees(control))
     if shown is None:
         return offer, tag
     return replace(offer, control=replace(control, disabled=False), price=offer.price or price_in(shown.main())), tag

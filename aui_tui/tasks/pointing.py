@@ -252,7 +252,9 @@ async def by_control(
     first = seen = await page.view(0)
     glimpse = await page.query("glimpse")
     focus_shows = bool(tries) and await page.shows_on_focus([node for is_press, node in tries if not is_press])
-    for is_press, node in tries:
+    known, left = {(node.role, node.name) for _, node in tries}, list(tries)
+    while left:
+        is_press, node = left.pop(0)
         if not is_press and not focus_shows:
             continue
         if not await (_pressed(page, node) if is_press else page.focus(node)):
@@ -261,6 +263,11 @@ async def by_control(
         if seen == before and not outline.tree_only:
             continue
         (trail.searching if SEARCH.search(node.name) else trail.shown).append(seen)
+        # what came up, as the next questions of a dialog, as long as few were pressed
+        fresh = [one for one in presses(seen, but) if is_press and (one.role, one.name) not in known]
+        fresh = fresh[: max(0, len(tries) + MAX_PRESSES - len(known))]
+        known |= {(one.role, one.name) for one in fresh}
+        left = [(True, one) for one in fresh] + left
         if not shows(seen):
             continue
         shown = await page.settle()

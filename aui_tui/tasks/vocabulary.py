@@ -116,6 +116,8 @@ EMAIL: Final = re.compile(
     re.IGNORECASE,
 )
 PHONE: Final = re.compile(
+    # a national number after a word and a colon: groups of nine digits and more that begin with 0
+    r"(?:\bdial\b|:)\s?(?=0(?:[ -]?\d){8,11}(?![\d-]))0\d{1,5}(?:[ -]\d{2,6}){1,4}|"
     r"(?:\+|\b00)\d[\d\s().\-/]{7,17}\d|"
     r"(?:tel|phone|fon|call|ring|rufen|appelez|llám|chiama|bel\b|zadzwoń|telefon|téléphone|teléfono|電話|电话)[^\d]{0,16}\(?\d[\d\s().\-/]{5,16}\d",
     re.IGNORECASE,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from aui_tui.tasks import run
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.pointing import pointable
 from aui_tui.tasks.proxy import Allowance
@@ -27,6 +28,12 @@ CHANGES = {
     "the address": "history.pushState(0, '', '#there')",
 }
 """What a page may show in another way, and a script that does so."""
+
+
+@pytest.fixture(autouse=True)
+def _in_one_tab(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the tasks one after the other: those that run at the same time open the homepage in a tab of their own."""
+    monkeypatch.setattr(run, "CORES", 1)
 
 
 async def loads(browser: Browser, pages: dict[str, Answer], path: str) -> int:
