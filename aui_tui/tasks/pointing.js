@@ -218,7 +218,7 @@ everywhere => {
   const listening = {
     wheels: new Set(chosen.filter(wheels)),
     grabs: new Set(around.filter(hears(/^(pointer|mouse|touch)(down|start)$/))),
-    doubles: new Set(around.filter(element => hears(/^dblclick$/)(element) || element.hasAttribute("ondblclick"))),
+    doubles: new Set(deep("*").filter(element => hears(/^dblclick$/)(element) || element.hasAttribute("ondblclick"))),
     drops: new Set(chosen.some(element => element.draggable) ? every.filter(hears(/^drop$/)) : []),
   };
   Object.defineProperty(globalThis, Symbol.for("listening"), { value: listening, configurable: true });
@@ -263,8 +263,10 @@ at => {
   // what holds a grid of things alike follows the mouse over them
   const next = !slides && listens("grabs", above(element)) && [...element.parentElement.children].find(one =>
     one !== element && one.classList[0] === element.classList[0] && Math.abs(centre(one)[0] - centre(element)[0]) < 4 && centre(one)[1] > centre(element)[1]);
+  let doubles = false;
+  for (let node = element; node && !doubles; node = above(node)) doubles = listens("doubles", node);
   const drag = drop ? to(drop) : next ? to(next) : slides && wide ? [20 - (right - left), 0] : broad ? [(left - right) / 2, 0] : slides ? [room, 0] : [0, 0];
-  return [x, y, !!hit && !own && (OPERATED)(hit), drag, listens("wheels"), listens("doubles") || listens("doubles", above(element))];
+  return [x, y, !!hit && !own && (OPERATED)(hit), drag, listens("wheels"), doubles];
 }
 
 //: typed  Start tags and texts of what may send what is typed in the field that has the focus, and is no control with a name:
