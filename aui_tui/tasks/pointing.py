@@ -33,6 +33,7 @@ ALONE: Final = 0.7
 """Seconds in which a page that changes by itself shows that it does."""
 
 
+_NUMBER: Final = re.compile(r"\d+")
 _CONTROL: Final = re.compile(r"<(?:a\b[^>]*\bhref|button|input|select|textarea|[^>]*\brole=\"?(?:button|link)\b)")
 
 
@@ -231,6 +232,11 @@ def _tries(outline: Outline, but: re.Pattern[str]) -> list[tuple[bool, Node]]:
     return focused + [(True, node) for node in (*others, *searching)]
 
 
+def _kind(node: Node) -> tuple[str, str]:
+    """Return what a control is, whatever it counts."""
+    return node.role, _NUMBER.sub("", node.name)
+
+
 async def by_control(
     visit: Visit, url: str, shows: Callable[[Outline], bool], but: re.Pattern[str] = UNDOES
 ) -> tuple[Node, Outline] | None:
@@ -252,7 +258,7 @@ async def by_control(
     first = seen = await page.view(0)
     glimpse = await page.query("glimpse")
     focus_shows = bool(tries) and await page.shows_on_focus([node for is_press, node in tries if not is_press])
-    known, left = {(node.role, node.name) for _, node in tries}, list(tries)
+    known, left = {_kind(node) for _, node in tries}, list(tries)
     while left:
         is_press, node = left.pop(0)
         if not is_press and not focus_shows:
@@ -264,9 +270,9 @@ async def by_control(
             continue
         (trail.searching if SEARCH.search(node.name) else trail.shown).append(seen)
         # what came up, as the next questions of a dialog, as long as few were pressed
-        fresh = [one for one in presses(seen, but) if is_press and (one.role, one.name) not in known]
+        fresh = [one for one in presses(seen, but) if is_press and _kind(one) not in known]
         fresh = fresh[: max(0, len(tries) + MAX_PRESSES - len(known))]
-        known |= {(one.role, one.name) for one in fresh}
+        known |= set(map(_kind, fresh))
         left = [(True, one) for one in fresh] + left
         if not shows(seen):
             continue
