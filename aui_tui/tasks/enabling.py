@@ -15,7 +15,7 @@ from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.page import Page, Untouched
 from aui_tui.tasks.pointing import ALONE, by_pointing, by_two_presses
 from aui_tui.tasks.visit import Visit
-from aui_tui.tasks.vocabulary import CART, CONTACT, DISMISS, MENU, OTHERS, SEARCH, TAKE, UNDOES
+from aui_tui.tasks.vocabulary import GENERIC, OTHERS, TAKE, UNDOES
 
 SET: Final = frozenset({"radio", "combobox", "listbox", "slider", "spinbutton"})
 """Roles of what is set or chosen before something else is enabled; so is a field for a date or a time."""
@@ -58,7 +58,7 @@ async def freed(visit: Visit, url: str) -> Freed | None:
     None where no button is freed. Raises Closed, Stuck.
     """
     buttons = [node for node in (await visit.shown(url)).main() if node.role == "button" and node.disabled and node.ref]
-    others = (SEARCH, MENU, CONTACT, CART, *DISMISS, UNDOES)
+    others = {*OTHERS, UNDOES} - {GENERIC}  # “Next” has such a name
     named = (node for node in buttons if node.name and not any(other.search(node.name) for other in others))
     button = next(named, None)
     if button is None:

@@ -64,7 +64,7 @@ from aui_tui.text import clean, joined, path_of, tidy
 DOERS: Final[Mapping[str, Callable[[Visit], Awaitable[TaskResult]]]] = MappingProxyType(
     {"read": read, "follow": follow, "search": search, "contact": contact, "offer": offer, "form": form}
 )
-"""What does each task, in the order in which they run: the form comes last, since something is typed into it."""
+"""What does each task, in the order in which they run on one core: the form comes last, since it is typed into."""
 PASSING: Final = frozenset({404, 408, 410, 421, 425, 429})
 """Statuses below 500 of a homepage that refuse nobody: limits, faults and pages that do not exist."""
 CORES: Final = os.cpu_count() or 1
