@@ -72,15 +72,26 @@ async def _answer_after_settling(page: Page, node: Node, question: str = "value"
 
 
 async def _tick(page: Page, node: Node) -> bool:
+    """Tick a control; a box that was on is left on, since other fields may be open because of it."""
     was = await page.ask(node, "checked")
+    now = await _pressed(page, node, was)
+    if node.role == "radio":
+        return bool(now)
+    if was and now is False:
+        await _pressed(page, node, now)
+    return now is not None and now != was
+
+
+async def _pressed(page: Page, node: Node, was: bool | None) -> bool | None:
+    """Press a control that was on or not, by mouse or else by key; return whether it is on then."""
     await page.click(node)
     now = await _answer_after_settling(page, node, "checked")
     if now == was and not (node.role == "radio" and was):
         if not await page.focus(node):
-            return False
+            return was
         await page.press("Space")
         now = await _answer_after_settling(page, node, "checked")
-    return bool(now) if node.role == "radio" else now is not None and now != was
+    return bool(now) if now is not None else None
 
 
 async def _select(page: Page, node: Node) -> bool:

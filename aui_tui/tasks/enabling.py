@@ -19,7 +19,7 @@ from aui_tui.tasks.vocabulary import GENERIC, OTHERS, TAKE, UNDOES
 
 SET: Final = frozenset({"radio", "combobox", "listbox", "slider", "spinbutton"})
 """Roles of what is set or chosen before something else is enabled; so is a field for a date or a time."""
-PRESSED: Final = frozenset({"button", "gridcell", "option", "menuitemradio", "checkbox", "tab"})
+PRESSED: Final = frozenset({"button", "gridcell", "option", "menuitemradio", "checkbox", "switch", "tab"})
 """Roles of what may be pressed for the same."""
 MAX_CHOICES: Final = 20
 """Choices that are made."""

@@ -113,6 +113,7 @@ element => {
     visible: (element.checkVisibility ? element.checkVisibility({ visibilityProperty: true }) : true) && !(entry && away),
     method: form ? (form.getAttribute("method") || "").toLowerCase() : "",
     readonly: !!element.readOnly || element.getAttribute("aria-readonly") === "true",
+    disabled: element.matches(":disabled,[aria-disabled=true]"),
     checked: !!(element.pattern || element.getAttribute("inputmode") || element.getAttribute("aria-invalid") === "true" ||
       (element.validity && element.validity.customError) || element.placeholder),
     min: element.min || "",

@@ -11,13 +11,13 @@ import re
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
 from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
 from aui_tui.tasks.contact import contact_links
-from aui_tui.tasks.elements import fill
-from aui_tui.tasks.enabling import enabled, freed
+from aui_tui.tasks.elements import TICKED, Control, fill
+from aui_tui.tasks.enabling import SET, by_choices, enabled, freed
 from aui_tui.tasks.forms import LOOSE, MOST, Form, entries, forms_of, has_entry, is_entry, size
 from aui_tui.tasks.outline import ENTRIES, SHORT, Node, Outline
 from aui_tui.tasks.page import LOOK, Closed, Stuck
@@ -206,6 +206,9 @@ class _Search:
         outline = opened[1] if opened is not None else behind.page if behind is not None else None
         if behind is not None and behind.tag and shows(behind.page):
             return ended("form-pointing", url=url, snippet=behind.tag)
+        if outline is None and (found or not visit.at_home(url)):
+            choices = [node for node in (await visit.shown(url)).main() if node.role in SET | TICKED]
+            outline = await by_choices(visit, choices, shows) if choices else None
         if outline is not None and (opened is not None or shows(outline)):
             forms = await forms_of(visit.page, outline)
             if forms:
@@ -219,7 +222,7 @@ class _Search:
         if self.ending is None and visit.cover is not None and any(map(is_entry, outline.dom_only)):
             self.ending = await covered(visit, visit.cover, outline)
         self.ending = self.ending or await _not_fields(visit, outline)
-        fields = (one for one in outline.nodes if is_entry(one) and "contentinfo" not in one.path)
+        fields = (one for one in outline.entries() if is_entry(one) and "contentinfo" not in one.path)
         if not self.invited and _invites(node) and next(fields, None) is None:
             self.invited = node.url
 
@@ -276,7 +279,7 @@ async def _by_mouse(visit: Visit, form: Form) -> str:
 
 def _disabled(outline: Outline) -> list[Node]:
     """Return the fields of a page that take no text, where no other does."""
-    fields = [node for node in outline.nodes if node.role in ENTRIES and "search" not in node.path]
+    fields = [node for node in outline.entries() if "search" not in node.path]
     return fields if all(node.disabled and node.role != "searchbox" for node in fields) else []
 
 
@@ -287,7 +290,7 @@ async def _closed(visit: Visit, outline: Outline) -> TaskResult:
     """
 
     def is_free(shown: Outline) -> bool:
-        return any(is_entry(node) and not node.disabled for node in shown.nodes)
+        return any(is_entry(node) and not node.disabled for node in shown.entries())
 
     before = await visit.here(outline.url)
     shown, tag = await enabled(visit, before.main(), is_free)
@@ -311,47 +314,80 @@ async def _judge(visit: Visit, outline: Outline, form: Form) -> TaskResult:
     custom = str(await visit.page.inspect("custom", str(form.key)) or "") if in_form else ""
     written = visit.page.fence.writes
     await visit.page.fence.shut()
-    ending = await _fill_all(visit, form)
+    ending, filled = await _fill_all(visit, form)
     if ending is None and in_form and not custom:
         custom = await _by_mouse(visit, form)
     if ending is None and not custom:
-        nodes = [control.node for control in form.controls if control.node.role in ENTRIES]
+        nodes = [control.node for control in filled if control.node.role in ENTRIES]
         reason, tag = await sent_by_mouse(visit, outline, form.key, nodes)
         ending = ended(reason, url=form.url, snippet=tag) if reason else None
     visit.step("left", note="the form, without sending it")
     if ending is None and custom:
         return ended("form-custom", url=form.url, snippet=custom)
     left = visit.page.fence.writes - written
-    facts = {"count": count(total, "control"), "sent": f"{count(left, 'request')} sent" if left else "nothing sent"}
+    facts = {
+        "count": count(len(filled), "control"),
+        "sent": f"{count(left, 'request')} sent" if left else "nothing sent",
+    }
     if any(NEXT.search(control.about["buttons"]) for control in form.controls):
         facts["sent"] += "; the form has more steps, and only the first was tried"
     return ending or ended("form-done", facts, url=form.url)
 
 
-async def _fill_all(visit: Visit, form: Form) -> TaskResult | None:
-    """Fill the controls in order; return the ending at the first that does not take its value."""
-    fence = visit.page.fence
+async def _fill_all(visit: Visit, form: Form) -> tuple[TaskResult | None, list[Control]]:
+    """Fill the controls in order; return the ending at the first that does not take its value, and those that did.
+
+    What a choice closes is not asked for: it is left out.
+    """
+    filled: list[Control] = []
     for control in form.controls[:MOST]:
         node = control.node
-        begun = len(fence.held)
+        begun = len(visit.page.fence.held)
+        if await _is_closed(visit, control, filled):
+            visit.step("looked", node, note="which a choice of the form closes")
+            continue
         # a busy machine may be late with what was typed: no control is blamed for one try
         is_kept = await fill(visit.page, control)
         if is_kept is False:
             is_kept = await fill(visit.page, control)
         verb = "chose" if control.chosen else "filled"
         visit.step(verb, node, mark="done" if is_kept else "stuck")
-        if is_kept:
-            continue
-        # a key may have sent the form, which brings no choices
-        if fence.sockets or any(one.sends and not one.document for one in fence.held[begun:]):
-            return await visit.blame("form-network", node, url=form.url)
-        now = await visit.page.ask(node, "control")
-        if now is None:
-            raise Stuck("a control of the form does not answer")
-        if is_kept is None or (not control.about["readonly"] and (control.about["checked"] or now["checked"])):
-            return await visit.blame("form-unsure", node, url=form.url)
-        if not control.about["readonly"]:
-            return await visit.blame("form-lost", node, url=form.url)
-        closed = form.key >= 0 and await visit.page.inspect("unwritable", str(form.key)) is True
-        return await visit.blame("form-unwritable" if closed else "form-readonly", node, url=form.url)
-    return None
+        if not is_kept:
+            return await _not_kept(visit, form, control, begun, is_unsure=is_kept is None), filled
+        filled.append(control)
+    return None, filled
+
+
+async def _is_closed(visit: Visit, control: Control, filled: Sequence[Control]) -> bool:
+    """Say whether a choice among those that were ``filled`` closes a control.
+
+    The last box is pressed again, which may open it.
+    """
+    chosen = [one for one in filled if one.chosen]
+    if not chosen or _is_open(await visit.page.ask(control.node, "control")):
+        return False
+    last = chosen[-1].node
+    opens = last.role in TICKED and last.role != "radio" and await visit.page.click(last)
+    return not opens or not _is_open(await visit.page.ask(control.node, "control"))
+
+
+def _is_open(about: dict[str, Any] | None) -> bool:
+    """Say whether a control, by what it says of itself, can be filled; one that does not answer is tried."""
+    return about is None or (about["visible"] and not about["disabled"])
+
+
+async def _not_kept(visit: Visit, form: Form, control: Control, begun: int, *, is_unsure: bool) -> TaskResult:
+    """Return the ending at a control that did not take its value. ``begun``: how much was held before it was tried."""
+    node, fence = control.node, visit.page.fence
+    # a key may have sent the form, which brings no choices
+    if fence.sockets or any(one.sends and not one.document for one in fence.held[begun:]):
+        return await visit.blame("form-network", node, url=form.url)
+    now = await visit.page.ask(node, "control")
+    if now is None:
+        raise Stuck("a control of the form does not answer")
+    if is_unsure or (not control.about["readonly"] and (control.about["checked"] or now["checked"])):
+        return await visit.blame("form-unsure", node, url=form.url)
+    if not control.about["readonly"]:
+        return await visit.blame("form-lost", node, url=form.url)
+    closed = form.key >= 0 and await visit.page.inspect("unwritable", str(form.key)) is True
+    return await visit.blame("form-unwritable" if closed else "form-readonly", node, url=form.url)

@@ -91,6 +91,16 @@ class Outline:
         """Return the nodes with one of ``roles``."""
         return [node for node in self.nodes if node.role in roles]
 
+    def entries(self) -> list[Node]:
+        """Return what takes typed text: no list to choose from, which has its options in it."""
+        pairs = zip(self.nodes, (*self.nodes[1:], NOTHING), strict=False)
+        return [
+            node
+            for node, inner in pairs
+            if node.role in ENTRIES
+            and not (node.role == "combobox" and inner.role == "option" and inner.depth > node.depth)
+        ]
+
     def pressable(self) -> list[Node]:
         """Return what is pressed: buttons, links, tabs, and what folds (``summary``), a generic node with a name."""
         folds = (node for node in self.of("generic") if node.name)
