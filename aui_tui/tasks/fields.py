@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
 from typing import Final
 from urllib.parse import urlsplit
 
-from aui_tui.tasks.outline import ENTRIES, FIELDS, SHORT, Node, Outline
+from aui_tui.tasks.outline import ENTRIES, SHORT, Node, Outline
 from aui_tui.tasks.visit import Visit
 from aui_tui.tasks.vocabulary import SEARCH, acts
 
@@ -20,7 +22,8 @@ async def search_field(visit: Visit, page: Outline, *, opens: bool = True) -> tu
 
     Without ``opens`` nothing is pressed.
     """
-    box = field_of(page) or await _by_form(visit, page, named=True)
+    named = (node for node in page.entries() if _takes_text(node) and node.name)
+    box = field_of(page) or await _by_form(visit, named)
     if box is not None and not box.name and SEARCH.match(str(await visit.page.ask(box, "caption") or "")):
         return page, None, box  # a name was meant for it, and does not reach it
     nameless = await _nameless(visit, page) if box is None else None
@@ -35,7 +38,7 @@ def field_of(outline: Outline) -> Node | None:
 
     One in a frame counts where the page has no other.
     """
-    every = sorted((node for node in outline.nodes if _takes_text(node)), key=lambda node: node.framed)
+    every = sorted(filter(_takes_text, outline.entries()), key=lambda node: node.framed)
     fields = [node for node in every if node.name]
     by_role = [node for node in fields if node.role == "searchbox"]
     # a button that says so names a search field that has none
@@ -46,12 +49,11 @@ def field_of(outline: Outline) -> Node | None:
     return next(iter([*by_role, *by_name, *by_place]), None)
 
 
-def disabled_field(outline: Outline) -> Node | None:
-    """Return the search field that takes no text; none where another control of the search may enable it."""
-    every = [node for node in outline.nodes if node.role in FIELDS and "search" in node.path and not node.disabled]
-    fields = (node for node in outline.nodes if node.role in ENTRIES and node.disabled)
+async def disabled_field(visit: Visit, outline: Outline) -> Node | None:
+    """Return the search field of a page, which is open, that takes no text."""
+    fields = [node for node in outline.entries() if node.disabled]
     ours = (node for node in fields if node.role == "searchbox" or "search" in node.path or SEARCH.search(node.name))
-    return next(ours, None) if not every else None
+    return next(ours, None) or await _by_form(visit, (node for node in fields if node.ref))
 
 
 def disabled_button(outline: Outline) -> Node | None:
@@ -64,9 +66,9 @@ def _takes_text(node: Node) -> bool:
     return node.role in ENTRIES and bool(node.ref) and not node.disabled
 
 
-async def _by_form(visit: Visit, outline: Outline, *, named: bool) -> Node | None:
-    """Return a field of text that is the only one of a form with a button that searches, or marked as one in HTML."""
-    for node in [node for node in outline.nodes if _takes_text(node) and bool(node.name) is named][:MOST]:
+async def _by_form(visit: Visit, fields: Iterable[Node]) -> Node | None:
+    """Return which of the ``fields`` is the only one of a form with a button that searches, or marked so in HTML."""
+    for node in islice(fields, MOST):
         about = await visit.page.ask(node, "search-form") or {}
         searches = about.get("marked") or any(SEARCH.search(name) for name in about.get("buttons", ()))
         if searches and (about["entries"] == 1 or about["alone"]):
@@ -76,11 +78,11 @@ async def _by_form(visit: Visit, outline: Outline, *, named: bool) -> Node | Non
 
 async def _nameless(visit: Visit, outline: Outline) -> Node | None:
     """Return a search field without a name: by role, landmark or form, or any field that “Search” leads to."""
-    fields = [node for node in outline.nodes if node.role in ENTRIES and not node.name]
+    fields = [node for node in outline.entries() if not node.name]
     moved = visit.place(outline.url) != visit.place(visit.home.url)
     field = next((node for node in fields if moved or node.role == "searchbox" or "search" in node.path), None)
     field = field or next((node for node in fields if SEARCH.match(_caption(outline, node))), None)
-    return field or await _by_form(visit, outline, named=False)
+    return field or await _by_form(visit, filter(_takes_text, fields))
 
 
 def _caption(page: Outline, field: Node) -> str:

@@ -201,11 +201,36 @@ everywhere => {
       (!element.children.length && text(element) && above(element) !== main && reacts(getEventListeners, above(element)))));
   // what may enable a control: what holds it, what reacts, and things alike
   const enablers = () => [...new Set([...shapes(main), ...openers(), ...alike()])].filter(few(2));
+  // what has come up since it was last asked what may be pointed at
+  const known = globalThis[Symbol.for("every")];
+  const fresh = () => {
+    const came = every.filter(element => !known.has(element) && text(element).length < 60 && !element.querySelector(control));
+    return came.filter(element => live(element) || !came.some(inner => inner !== element && element.contains(inner)));
+  };
+  if (hidden !== "fresh") Object.defineProperty(globalThis, Symbol.for("every"), { value: new Set(every), configurable: true });
+  // for each letter of `about` what shows just that among things alike with ten letters and more, as the keys of a keyboard do;
+  // then what else stands beside them and may send what they write, what says so first
+  const keys = () => {
+    const boards = new Map();
+    for (const element of every.filter(one => /^\p{L}$/u.test(text(one)) && !one.querySelector("*"))) {
+      const board = element.localName + element.className;
+      boards.set(board, new Map([[text(element).toLowerCase(), element], ...boards.get(board) || []]));
+    }
+    const [letters] = [...boards.values()].sort((left, right) => right.size - left.size);
+    const written = letters && letters.size >= 10 ? [...about].map(letter => letters.get(letter)) : [undefined];
+    if (written.includes(undefined)) return [];
+    const marked = MARKED, tells = element => marked([text(element), element.className, element.id].join(" "));
+    const others = [...new Set([...letters.values()].flatMap(key => [...above(key).children]))].filter(one => free(one) && text(one).length < 30 &&
+      !/^[\p{L}\p{N}<←⌫_␣.,'-]$/u.test(text(one)));
+    return [...written, ...others.sort((left, right) => tells(right) - tells(left))];
+  };
   const kinds = {
     row: rows,
     way: ways,
     offer: offers,
     disabled: enablers,
+    fresh,
+    key: keys,
     priced,
     list: lists,
     said: () => every.filter(element => text(element).length < 40 && new RegExp("^(?:" + about + ")", "i").test(text(element)) && !element.children.length),

@@ -24,6 +24,7 @@ MAX_PRESSES: Final = 10
 MAX_SEARCHES: Final = 2
 """Controls of a search that are pressed besides."""
 MAX_OPENERS: Final = 4
+MAX_ENTRIES: Final = 2
 """What is pressed by a mouse to see what comes up, and what of that is."""
 MAX_FOCUSED: Final = 20
 """Controls that are focused to see it."""
@@ -146,19 +147,20 @@ async def by_two_presses(visit: Visit, kind: str, shows: Callable[[Outline], boo
     page, url = visit.page, visit.page.tab.url
     if not visit.spare or shows(await visit.here(url)):
         return ""
-    begun = await pointable(page, kind, "(?!)")
+    openers = await pointable(page, kind, "(?!)")
     await page.attempt()
-    for opener in begun[:MAX_OPENERS]:
-        tags = [spot.tag for spot in await pointable(page, kind, "(?!)")]
-        if opener.tag not in tags or await page.clicked(tags.index(opener.tag)) is None:
-            continue
-        spots = await pointable(page, kind, "(?!)")
-        had = {spot.tag for spot in begun}
-        for at, entry in [(at, spot.tag) for at, spot in enumerate(spots) if spot.tag not in had][:MAX_OPENERS]:
-            outline = await page.clicked(at)
+    for opener in openers[:MAX_OPENERS]:
+        for number in range(MAX_ENTRIES):
+            paths = [spot.path for spot in await pointable(page, kind, "(?!)")]
+            if opener.path not in paths or await page.clicked(paths.index(opener.path)) is None:
+                break
+            entries = await pointable(page, "fresh", "(?!)")
+            if number >= len(entries):
+                break
+            outline = await page.clicked(number)
             if outline is not None and shows(outline):
-                visit.step("pointed", note=f"{opener.tag} {entry}", outline=outline)
-                return f"{opener.tag}, then {entry}"
+                visit.step("pointed", note=f"{opener.tag} {entries[number].tag}", outline=outline)
+                return f"{opener.tag}, then {entries[number].tag}"
     return ""
 
 

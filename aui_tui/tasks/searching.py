@@ -6,14 +6,14 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
 from aui_tui.model.tasks import TaskResult
-from aui_tui.tasks.enabling import enabled
+from aui_tui.tasks.enabling import enabled, frees
 from aui_tui.tasks.fields import behind, disabled_button, disabled_field, field_of, opener, search_field
 from aui_tui.tasks.outline import ACTIONABLE, ENTRIES, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck
@@ -35,6 +35,8 @@ from aui_tui.text import clean, count
 
 NONSENSE: Final = "qzxvkj"
 QUERIES: Final = 2
+MAX_SENDERS: Final = 3
+"""What is pressed beside keys on the screen to send what they wrote."""
 MAX_CLICK_CHECKS: Final = 6
 """Texts that are checked for a reaction to a click."""
 TYPED: Final = 0.9
@@ -209,12 +211,25 @@ async def _typed(visit: Visit, query: str) -> SearchResult | TaskResult:
         before, box = await behind(visit, before, box)
         form = await page.ask(box, "search-form") or {}
     visit.step("found", box, outline=before)
+    if form.get("readonly") and await _by_buttons(visit, before, box, query):
+        return SearchResult(query, box, form, before, before)
     if not await page.type(box, query):
         box = await visit.again(box) or box  # a script may have drawn it anew
         if not await page.type(box, query):
             return await visit.blame("search-type", box)
     visit.step("typed", box, note=f"“{query}”")
     return SearchResult(query, box, form, before, before)
+
+
+async def _by_buttons(visit: Visit, outline: Outline, box: Node, query: str) -> bool:
+    """Type a word by pressing buttons named by its letters, as of a keyboard on the screen; say whether that worked."""
+    keys = {node.name.casefold(): node for node in outline.of("button", "gridcell", "option") if not node.disabled}
+    letters = [keys.get(letter) for letter in query.casefold()]
+    for letter in letters:
+        if None in letters or letter is None or not await visit.page.click(letter):
+            return False
+    visit.step("pressed", letters[0], note=f"and so on, for “{query}”")
+    return await visit.page.focus(box)
 
 
 async def _while_typing(visit: Visit, attempt: SearchResult) -> bool:
@@ -287,6 +302,9 @@ async def _failed(visit: Visit, tries: list[SearchResult], *, named: bool) -> Ta
     elif (button := disabled_button(last.outline)) is not None and not last.reacted:
         if await _typed_again(visit, last.query):
             return await _closed(visit, await visit.page.look(), button)
+    elif last.form.get("readonly") and (tag := await _into_read_only(visit, tries)):
+        reason, looked_for = "search-keys", "keys that are buttons"
+        facts["example"] = tag
     elif named and (shown := await (_unlinked if last.reacted else _drawn_anew)(visit, last)):
         reason, looked_for = "search-no-results", "results with a role"
         facts["shown"] = shown
@@ -308,10 +326,9 @@ async def _closed(visit: Visit, outline: Outline, node: Node) -> TaskResult:
     Blocked where only a mouse enables it, else a doubt: it may be closed to everybody.
     """
 
-    def is_free(shown: Outline) -> bool:
-        return any((one.role, one.name, one.disabled) == (node.role, node.name, False) for one in shown.nodes)
-
-    _, tag = await enabled(visit, [one for one in outline.nodes if "search" in one.path], is_free)
+    near = [one for one in outline.nodes if "search" in one.path]
+    rest = [one for one in outline.nodes if one not in near]
+    _, tag = await enabled(visit, near + rest, frees(node))
     return ended("search-disabled" if tag else "search-closed", node=node, url=outline.url, snippet=tag)
 
 
@@ -338,6 +355,51 @@ async def _by_mouse(visit: Visit, query: str) -> str:
             visit.step("pressed", note=tag, mark="stuck", outline=page.outline)
             return tag if await _typed_again(visit, query) and not await by_name(page, done) else ""
     return str(await page.inspect("touched") or "")
+
+
+async def _into_read_only(visit: Visit, tries: Sequence[SearchResult]) -> str:
+    """Return the start tag of the first key that a mouse presses to type into a field that takes no typing."""
+    for attempt in tries:
+        _, box, _ = await search_field(visit, await visit.here(visit.url))
+        await visit.page.attempt()
+        if box is not None and await visit.page.click(box):  # it may show the keys
+            await asyncio.sleep(STARTED)
+        key = await _by_keys(visit, attempt.query)
+        if key:
+            return key
+    return ""
+
+
+async def _by_keys(visit: Visit, query: str) -> str:
+    """Search a page, which is open, by a mouse that presses keys which are no buttons; return the tag of the first."""
+    page, fence = visit.page, visit.page.fence
+    keys = await pointable(page, "key", query.casefold())
+    if not keys:
+        return ""
+    await page.attempt()
+    begun, before = len(fence.held), await page.look(whole=False)
+
+    def written(outline: Outline) -> int:
+        return sum((node.text or node.name).casefold() == query.casefold() for node in outline.nodes)
+
+    def found(outline: Outline) -> bool:
+        asked = any(quote(query.casefold()) in held.url.casefold() for held in fence.held[begun:])
+        return asked or bool(results(outline, query, before))
+
+    for at in range(len(query)):
+        await page.clicked(at)
+    shown = await page.look(whole=False)
+    if written(shown) <= written(before):
+        return ""
+    go = next((node for node in shown.of("button") if _searches(node) and not node.disabled), None)
+    if not found(shown) and go is not None and await page.click(go):
+        shown = await page.view(SENT)
+    for at in range(len(query), len(query) + MAX_SENDERS + 1):
+        if found(shown):
+            visit.step("typed", note=keys[0].tag, mark="stuck", outline=shown)
+            return keys[0].tag
+        shown = await page.clicked(at) or shown
+    return ""
 
 
 async def _senders(visit: Visit, query: str) -> list[str]:
@@ -455,9 +517,13 @@ async def _by_eye(visit: Visit, shows: Callable[[Outline], bool], opener: str, q
     text = await by_mouse_alone(visit, visit.home, SEARCH)
     if text is not None:
         return ended("search-no-button", {"name": (text.text or text.name).strip()}, node=text)
-    disabled = disabled_field(visit.home)
+    shown = await visit.shown(visit.url)
+    disabled = await disabled_field(visit, shown)
     if disabled is not None:
         return await _closed(visit, await visit.here(visit.url), disabled)
+    key = await _by_keys(visit, query)
+    if key:
+        return ended("search-keys", {"example": key}, snippet=key)
     await visit.shown(visit.url)
     pointed = opener or await by_pointing(visit, "field", shows, SAYS_SEARCH)
     if pointed:

@@ -128,6 +128,8 @@ def listed(names: str) -> list[str]:
 
 SEARCHES = """
     Suchbegriff; Suchen; Suche im Shop; What are you looking for?; Rechercher; Buscar; 検索; サイト内検索; Ara; Поиск
+    Chercher; Cherchez une lampe; Mot cherché; Buscador; Wyszukaj; Znajdź lampę; Caută
+    Vyhľadať; Tražilica; Знайти; Търси
 """
 
 WORN = """
@@ -150,7 +152,7 @@ SAID = {
     "close": (DISMISS[1], CLOSES, "Disclosure; Enclosed; Plate; Lucky"),
     "accept": (DISMISS[2], ACCEPTED, "Unacceptable; अस्वीकार; Salling; Termine"),
     "invite": (INVITE, INVITES, "Entertainment; Performance; Platform; Joints; Formation; Reformed"),
-    "search": (SEARCH, SEARCHES, "Such a room; Research; Your e-mail"),
+    "search": (SEARCH, SEARCHES, "Such a room; Research; Your e-mail; Chercheurs"),
     "place": (POSTAL, PLACES, OTHERS),
     "mail": (EMAIL, MAILS, OTHERS),
     "phone": (PHONE, PHONES, OTHERS),
