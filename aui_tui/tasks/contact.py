@@ -15,7 +15,7 @@ from aui_tui.tasks.lettering import lettering
 from aui_tui.tasks.outline import SHORT, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck, Untouched
 from aui_tui.tasks.pointing import by_control, by_mouse_alone, by_pointing, lack, trial_that
-from aui_tui.tasks.reading import covered, drawings
+from aui_tui.tasks.reading import covered, drawings, nameless_links
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import (
     ABOUT,
@@ -199,10 +199,7 @@ def _contact_in(outline: Outline) -> Node | None:
 
 async def _by_nameless_link(visit: Visit) -> TaskResult | None:
     """Return the ending where a link without a name is or leads to a contact; None where there is none."""
-    home = await visit.shown(visit.url)
-    named = {visit.place(node.url) for node in home.of("link") if node.name}
-    nameless = [node for node in home.of("link") if not node.name and visit.place(node.url) not in named]
-    shown = [node for node in nameless if await visit.page.ask(node, "unheard")]
+    shown = await nameless_links(visit)
     snippets = {node: await visit.page.snippet(node) for node in shown}
     for node in [node for node in shown if not node.url.startswith("http")]:
         if _contact_in(Outline((replace(node, name="link"),))) is not None:

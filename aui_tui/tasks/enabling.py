@@ -42,13 +42,14 @@ async def enabled(
 
 
 class Freed(NamedTuple):
-    """A ``button`` that was disabled until something was chosen, and the ``page`` once it is pressed.
+    """A ``button`` that was disabled, the page once something is ``chosen`` that frees it, and once it is pressed.
 
     ``tag``: of what a mouse alone chose; empty where an agent can.
     """
 
     button: Node
     tag: str
+    chosen: Outline
     page: Outline
 
 
@@ -57,26 +58,47 @@ async def freed(visit: Visit, url: str) -> Freed | None:
 
     None where no button is freed. Raises Closed, Stuck.
     """
-    buttons = [node for node in (await visit.shown(url)).main() if node.role == "button" and node.disabled and node.ref]
-    others = {*OTHERS, UNDOES} - {GENERIC}  # “Next” has such a name
-    named = (node for node in buttons if node.name and not any(other.search(node.name) for other in others))
-    button = next(named, None)
+    button = next(filter(frees_by_choice, (await visit.shown(url)).main()), None)
     if button is None:
         return None
-    shown, tag = await enabled(visit, (await visit.here(url)).main(), frees(button))
+    before = await visit.here(url)
+    shown, tag = await enabled(visit, before.main(), frees(before, button))
     if shown is None and not tag:
         return None
-    fresh = await visit.again(button) or button
+    freed_page = await visit.page.look()
+    fresh = _freed_in(freed_page, before, button) or button
     with suppress(Untouched):
         pressed = await visit.page.tried(fresh, shut=True)
-        return Freed(button, tag, pressed.outline or await visit.page.look())
+        return Freed(button, tag, freed_page, pressed.outline or await visit.page.look())
     return None
 
 
-def frees(control: Node) -> Callable[[Outline], bool]:
-    """Return whether a page has a ``control`` that is no longer disabled."""
-    free = control.role, control.name, False
-    return lambda shown: any((node.role, node.name, node.disabled) == free for node in shown.nodes)
+def frees_by_choice(node: Node) -> bool:
+    """Say whether a control is a disabled button that a choice may free."""
+    others = {*OTHERS, UNDOES} - {GENERIC}  # “Next” has such a name
+    is_closed = node.role == "button" and node.disabled and bool(node.ref and node.name)
+    return is_closed and not any(other.search(node.name) for other in others)
+
+
+def frees(before: Outline, control: Node) -> Callable[[Outline], bool]:
+    """Return whether a page, which was as ``before``, has its ``control`` no longer disabled, whatever it says then."""
+    return lambda shown: _freed_in(shown, before, control) is not None
+
+
+def _freed_in(shown: Outline, before: Outline, control: Node) -> Node | None:
+    """Return the ``control`` of the page ``before`` where it is no longer disabled on the page ``shown``.
+
+    It may have another name then, as “Choose a size” becomes “Add to cart”: it is told by its place among its like.
+    """
+    had, after = (list(outline.of(control.role)) for outline in (before, shown))
+    free = [node for node in after if node.name == control.name and not node.disabled]
+    if len(after) != len(had):
+        return free[0] if len(free) > sum(node.name == control.name and not node.disabled for node in had) else None
+    closed = [(node.name, node.disabled) for node in had]
+    place = closed.index((control.name, control.disabled)) if (control.name, control.disabled) in closed else -1
+    node = after[place] if place >= 0 else control
+    is_same = node.name == control.name or node.name not in {name for name, _ in closed}
+    return node if is_same and not node.disabled else None
 
 
 async def by_choices(visit: Visit, nodes: Sequence[Node], shows: Callable[[Outline], bool]) -> Outline | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Final
 from urllib.parse import unquote, urldefrag, urlsplit
 
@@ -13,7 +14,7 @@ from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
 from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, FIELDS, Node, Outline
 from aui_tui.tasks.page import Closed, Pressed, Stuck, Untouched
 from aui_tui.tasks.pointing import by_control, by_pointing, pointable, trial_that
-from aui_tui.tasks.reading import items, names_an_item
+from aui_tui.tasks.reading import items, nameless_links, names_an_item
 from aui_tui.tasks.trials import Trial
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import DISMISS, INVITE, MISSING, TAKES, opens, words
@@ -104,10 +105,11 @@ async def _for_eyes(visit: Visit) -> TaskResult | None:
         if hidden is not None:
             return hidden
     nameless = await visit.page.query("nameless-links", True) or {"count": 0, "example": ""}
-    facts = {"count": str(nameless["count"]), "example": nameless["example"]}
-    if nameless["count"] >= FAKES:
+    if nameless["count"] >= FAKES or await _leads_on(visit, await nameless_links(visit)):
         visit.step("looked", note="for a link with a name", mark="stuck", outline=outline)
+        facts = {"count": str(nameless["count"]), "example": nameless["example"]}
         return ended("follow-unnamed", facts, url=outline.url, snippet=nameless["example"])
+    outline = await visit.shown(visit.url)
     had = {node.url for node in items(visit, outline, main=False)}
     ways = [spot.tag for spot in await pointable(visit.page, "way", "(?!)")]
     pointed = await by_pointing(
@@ -122,6 +124,18 @@ async def _for_eyes(visit: Visit) -> TaskResult | None:
     # of what is drawn only the middle was pressed
     example = nameless["example"] or next((tag for tag in ways if tag.startswith(("<canvas", "<svg"))), "")
     return ended("follow-drawn", {"example": example}, url=outline.url, snippet=example) if example else None
+
+
+async def _leads_on(visit: Visit, nameless: list[Node]) -> bool:
+    """Say whether links without a name open a page of the site that speaks of what the homepage says."""
+    said = words(visit.home.text()) - words(visit.home.title)
+    leading = [node for node in nameless if visit.same_site(node.url) and _address(visit, node) and opens(node.url)]
+    for node in leading[:CANDIDATES]:
+        with suppress(Closed, Stuck):
+            outline = await visit.served(node.url)
+            if visit.page.status < FAULTY and _alike(words(_heads(outline)) - words(visit.home.title), said):
+                return True
+    return False
 
 
 async def _straight(visit: Visit, node: Node) -> TaskResult:

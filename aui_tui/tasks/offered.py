@@ -96,11 +96,16 @@ def offered(outline: Outline, *, opened: bool = False) -> Offer:
 
 
 def main_of(outline: Outline, *, opened: bool) -> list[Node]:
-    """Return the part of a page that may hold its offer; once something was ``opened``, a dialog that does."""
+    """Return the part of a page that may hold its offer; once something was ``opened``, also what lies beside it."""
     main = outline.main()
-    inside = [node for node in outline.nodes if opened and DIALOGS & set(node.path)]
-    in_dialog = _paired(inside)[1] is not None or (_paired(main)[1] is None and price_in(inside))
-    return inside if in_dialog else main
+    if not opened:
+        return main
+    inside = [node for node in outline.nodes if DIALOGS & set(node.path)]
+    sold = _paired(main)[1] is not None
+    if _paired(inside)[1] is not None or (not sold and price_in(inside)):
+        return inside
+    beside = _beside(outline, main)  # what came up may be no dialog
+    return beside if not sold and _paired(beside)[1] is not None else main
 
 
 def _in_bar(outline: Outline, main: Sequence[Node], *, declared: bool) -> tuple[Sequence[Node], Node | None]:

@@ -10,7 +10,7 @@ from typing import Final
 
 from aui_tui.model.tasks import BLOCKED, DONE, INCONCLUSIVE, TaskResult
 from aui_tui.tasks.cards import CONTROLS, SEVERAL, block_of, nameless_cards, price_in
-from aui_tui.tasks.enabling import SET, by_choices, enabled, freed, frees
+from aui_tui.tasks.enabling import SET, by_choices, enabled, freed, frees, frees_by_choice
 from aui_tui.tasks.fence import Held
 from aui_tui.tasks.offered import Offer, label_of, main_of, name_of, offered, tells
 from aui_tui.tasks.outline import DIALOGS, SHORT, Node, Outline
@@ -24,7 +24,7 @@ from aui_tui.tasks.pointing import (
     texts_that_say,
     trial_that,
 )
-from aui_tui.tasks.reading import FILE, drawings, items
+from aui_tui.tasks.reading import FILE, drawings, items, nameless_links
 from aui_tui.tasks.trials import Trail, Trial
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import (
@@ -140,6 +140,8 @@ async def _deeper(visit: Visit, pages: Sequence[str], *, walked: bool) -> TaskRe
     stuck = shown.fake or shown.unknown or shown.control
     if shown.price and (stuck or await _moves(visit)):
         doubt = await _judge(visit, shown)
+    if walked and doubt is None:
+        doubt = await _by_nameless_link(visit)
     for url in pages if not visit.act else ():
         if doubt is not None and doubt.outcome != INCONCLUSIVE:
             break
@@ -148,6 +150,17 @@ async def _deeper(visit: Visit, pages: Sequence[str], *, walked: bool) -> TaskRe
         places = {visit.place(node.url) for outline in visit.outlines.values() for node in outline.of("link")}
         doubt = await _Folded(visit, url, walked, places | set(visit.outlines)).ending() or doubt
     return doubt
+
+
+async def _by_nameless_link(visit: Visit) -> TaskResult | None:
+    """Return the ending where a link of the homepage without a name leads to an offer; None where none does."""
+    links = [node for node in await nameless_links(visit) if visit.same_site(node.url) and opens(node.url)]
+    tags = {visit.place(node.url): await visit.page.snippet(node) for node in links[:WAYS]}
+    for way, tag in tags.items():
+        for behind in await _behind(visit, [way]):
+            if behind.is_whole:
+                return _by_way(behind, tag, visit.url)
+    return None
 
 
 def _none(visit: Visit, failure: Closed | Stuck | None) -> TaskResult:
@@ -177,7 +190,7 @@ async def _folds(visit: Visit, outline: Outline) -> bool:
     main = set(outline.nodes if home else outline.main())
     if any(node.role in ("button", "tab", "generic") and node in main for node in presses(outline, SEARCH)):
         return True
-    if outline.of(*DIALOGS) or any(node.role in SET for node in outline.main()):
+    if outline.of(*DIALOGS) or any(node.role in SET or frees_by_choice(node) for node in outline.main()):
         return True
     if any(texts_that_say(outline, *DISMISS)):
         return True
@@ -262,7 +275,19 @@ class _Folded:
 
     async def _pressing(self) -> TaskResult | None:
         opened = await by_control(self.visit, self.url, self._shows)
-        return await _judge(self.visit, _behind_opener(*opened)) if opened is not None else None
+        if opened is None:
+            return None
+        before = self.visit.outlines.get(self.visit.place(self.url), self.visit.home)
+        had = {(node.role, node.name) for node in before.nodes}
+
+        def taking(shown: Outline) -> Node | None:
+            """Return the first control that adds or books, of what came up."""
+            fresh = (node for node in shown.of(*CONTROLS) if (node.role, node.name) not in had)
+            return next((node for node in fresh if TAKE.search(node.name)), None)
+
+        behind = _behind_opener(*opened)
+        hidden = await self.visit.kept_out(behind.outline, taking) if not behind.is_whole else None
+        return hidden or await _judge(self.visit, behind)
 
     async def _choosing(self) -> TaskResult | None:
         visit, outline = self.visit, await self.visit.shown(self.url)
@@ -284,8 +309,9 @@ class _Folded:
     async def _freeing(self) -> TaskResult | None:
         """Press a button that is disabled until something is chosen."""
         found = await freed(self.visit, self.url)
-        behind = offered(found.page, opened=True) if found is not None else None
-        if found is None or behind is None or not behind.is_whole:
+        pages = (found.chosen, found.page) if found is not None else ()
+        behind = next((offer for offer in (offered(page, opened=True) for page in pages) if offer.is_whole), None)
+        if found is None or behind is None:
             return None
         if not found.tag:
             return await _judge(self.visit, behind)
@@ -576,7 +602,7 @@ async def _chosen(visit: Visit, offer: Offer, control: Node) -> tuple[Offer, str
     """
 
     outline = await _at(visit, offer, untouched=True)
-    shown, tag = await enabled(visit, main_of(outline, opened=offer.opener is not None), frees(control))
+    shown, tag = await enabled(visit, main_of(outline, opened=offer.opener is not None), frees(outline, control))
     if shown is None:
         return offer, tag
     return replace(offer, control=replace(control, disabled=False), price=offer.price or price_in(shown.main())), tag

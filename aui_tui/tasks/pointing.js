@@ -244,7 +244,7 @@ everywhere => {
     wheels: new Set(chosen.filter(wheels)),
     grabs: new Set(around.filter(hears(/^(pointer|mouse|touch)(down|start)$/))),
     doubles: new Set(deep("*").filter(element => hears(/^dblclick$/)(element) || element.hasAttribute("ondblclick"))),
-    drops: new Set(chosen.some(element => element.draggable) ? every.filter(hears(/^drop$/)) : []),
+    drops: new Set(every.filter(hears(/^(drop|pointerup|mouseup|touchend)$/))),
   };
   Object.defineProperty(globalThis, Symbol.for("listening"), { value: listening, configurable: true });
   const path = element => {
@@ -284,7 +284,8 @@ at => {
   const room = element.parentElement ? element.parentElement.getBoundingClientRect().right - box.left : 0;
   const centre = one => { const { left, width, top, height } = one.getBoundingClientRect(); return [left + width / 2, top + height / 2]; };
   const to = one => { const [right, down] = centre(one), [from, begin] = centre(element); return [right - from, down - begin]; };
-  const drop = element.draggable && element.localName !== "a" && deep("*").find(one => listens("drops", one));
+  const held = (element.draggable && element.localName !== "a") || slides || listens("grabs");
+  const drop = held && deep("*").find(one => listens("drops", one) && !one.contains(element) && !element.contains(one) && one.className !== element.className);
   // what holds a grid of things alike follows the mouse over them
   const next = !slides && listens("grabs", above(element)) && [...element.parentElement.children].find(one =>
     one !== element && one.classList[0] === element.classList[0] && Math.abs(centre(one)[0] - centre(element)[0]) < 4 && centre(one)[1] > centre(element)[1]);

@@ -28,6 +28,8 @@ MAX_ENTRIES: Final = 2
 """What is pressed by a mouse to see what comes up, and what of that is."""
 MAX_FOCUSED: Final = 20
 """Controls that are focused to see it."""
+DRAGS: Final = 3
+"""How often a thing is dragged, as long as each time shows something else."""
 PATIENCE: Final = 1.0
 """Seconds for a control to take a press, on a page at rest."""
 ALONE: Final = 0.7
@@ -114,7 +116,7 @@ async def trial_that(
     glimpse = await page.query("glimpse") if shared else None
     intact = glimpse is not None
     kept = visit.trials.setdefault(visit.place(url), {}) if shared else {}
-    found: Trial | None = None
+    found, chosen = None, spots[0]
     for at, spot in enumerate(spots):
         trial = kept.get(spot)
         if trial is None:
@@ -126,13 +128,15 @@ async def trial_that(
                 kept[spot] = trial
                 intact = await page.is_as(glimpse)
         if brings(trial):
-            found = trial
+            found, chosen = trial, spot
             break
     page.intact = intact and await page.is_as(glimpse, back=True)
     if found is not None and shared and alone:
         await visit.here(url)
-        tags = [spot.tag for spot in await pointable(page, kind, about)]
-        if found.tag not in tags or not await _does_it_alone(page, tags.index(found.tag), brings):
+        again = await pointable(page, kind, about)
+        same = next((at for at, spot in enumerate(again) if spot == chosen), None)
+        same = next((at for at, spot in enumerate(again) if spot.tag == found.tag), None) if same is None else same
+        if same is None or not await _does_it_alone(page, same, brings):
             return None
     if found is not None:
         visit.step("pointed", note=found.tag, outline=page.outline)
@@ -190,8 +194,12 @@ async def _trial(
     point = await page.point(at)
     if point is None or note(await page.pointed(point, press=True)):
         return trial if point is not None else None
-    if any(point.drag) and note(await page.dragged(at)):
-        return trial
+    for _ in range(DRAGS if any(point.drag) else 0):
+        last = trial.shown[-1:]
+        if note(await page.dragged(at)):
+            return trial
+        if trial.shown[-1:] == last:
+            break
     if point.wheels:
         note(await page.wheeled(at))
     return trial

@@ -176,6 +176,17 @@ def items(
     return [node for _, node in sorted(links, key=lambda pair: pair[0])]
 
 
+async def nameless_links(visit: Visit) -> list[Node]:
+    """Return the links of the homepage that a person sees and that have no name, nor does a link to the same.
+
+    Raises Closed, Stuck.
+    """
+    links = (await visit.shown(visit.url)).of("link")
+    named = {visit.place(node.url) for node in links if node.name}
+    nameless = [node for node in links if not node.name and node.ref and visit.place(node.url) not in named]
+    return [node for node in nameless if await visit.page.ask(node, "unheard")]
+
+
 def names_an_item(node: Node, own: set[str], but: re.Pattern[str] = NEVER) -> bool:
     """Say whether a link has a name of its own, beside the words of the title (``own``), and none that ``but`` has."""
     name = node.name

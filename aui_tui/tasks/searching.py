@@ -328,7 +328,7 @@ async def _closed(visit: Visit, outline: Outline, node: Node) -> TaskResult:
 
     near = [one for one in outline.nodes if "search" in one.path]
     rest = [one for one in outline.nodes if one not in near]
-    _, tag = await enabled(visit, near + rest, frees(node))
+    _, tag = await enabled(visit, near + rest, frees(outline, node))
     return ended("search-disabled" if tag else "search-closed", node=node, url=outline.url, snippet=tag)
 
 
