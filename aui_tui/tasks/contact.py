@@ -28,6 +28,7 @@ from aui_tui.tasks.vocabulary import (
     POSTAL,
     REVEAL,
     SAYS_CONTACT,
+    SAYS_NUMBER,
     SAYS_WAY,
     WHERE,
     acts,
@@ -53,6 +54,7 @@ async def contact(visit: Visit) -> TaskResult:
     queue: list[tuple[str, Node | None]] = [(visit.url, None), *((node.url, node) for node in links)]
     reached: Node | None = None
     drawn: TaskResult | None = None
+    number = drawn_on = ""
     failure: Closed | Stuck | None = None
     for url, node in queue[:PAGES]:
         try:
@@ -69,6 +71,8 @@ async def contact(visit: Visit) -> TaskResult:
         reached = node if named and reached is None else reached
         if drawn is None and not named and node is not None and WHERE.search(node.name):
             drawn = await _lettered(visit, node)
+        if not number and node is not None and not named:
+            number, drawn_on = await _number(visit), outline.url
     if reached is not None:
         return await _nothing_there(visit, reached)
     way = await _on_pages_seen(visit)
@@ -87,7 +91,7 @@ async def contact(visit: Visit) -> TaskResult:
         or await _on_request(visit, await visit.shown(visit.url))
         or await _behind_pointing(visit)
         or await _by_route(visit)
-        or await _no_contact(visit)
+        or await _no_contact(visit, number, drawn_on)
     )
 
 
@@ -107,6 +111,11 @@ async def _lettered(visit: Visit, node: Node) -> TaskResult | None:
     return ended("contact-nothing", facts, node=node, url=node.url, snippet=shown) if shown else None
 
 
+async def _number(visit: Visit, *, here: bool = False) -> str:
+    """Return the start tag of a number that the open page draws digit by digit; ``here``: it is about contact."""
+    return str(await visit.page.query("number", [SAYS_NUMBER, here]) or "")
+
+
 async def _nothing_there(visit: Visit, reached: Node) -> TaskResult:
     """Return the ending where the page behind a contact link shows no contact: blocked where it is drawn."""
     outline, cover = await visit.clear(await visit.page.open(reached.url))
@@ -117,6 +126,9 @@ async def _nothing_there(visit: Visit, reached: Node) -> TaskResult:
     if cover is not None and _contact_in(await visit.page.look(whole=False)) is not None:
         return await covered(visit, cover, outline)
     facts["pictures"] = await drawings(visit, SAYS_WAY, EMAIL, PHONE)
+    number = await _number(visit, here=True) if not facts["pictures"] else ""
+    if number:
+        facts["pictures"] = f"; what is drawn by {number} has no text"
     if facts["pictures"]:
         return ended("contact-nothing", facts, node=reached, url=reached.url)
     drawn = await _lettered(visit, reached)
@@ -339,8 +351,8 @@ async def _by_route(visit: Visit) -> TaskResult | None:
     return ended("contact-no-link", {"name": said}, snippet=trial.tag) if way else None
 
 
-async def _no_contact(visit: Visit) -> TaskResult:
-    """Return the ending where no link leads to a contact: a hidden link, or none."""
+async def _no_contact(visit: Visit, number: str, drawn_on: str) -> TaskResult:
+    """Return the ending where no link leads to a contact: a hidden link, a ``number`` that is drawn, or none."""
     name = next(iter(await _hidden_names(visit)), "")
     if name:
         return ended("contact-hidden", {"name": clean(name, SHORT)})
@@ -348,14 +360,18 @@ async def _no_contact(visit: Visit) -> TaskResult:
     way = await _way(visit, shown[1], by_name=True) if shown is not None else ""
     if way:
         return ended("contact-done", {"way": way})
+    home = await visit.shown(visit.url)
+    if not number:
+        number, drawn_on = await _number(visit), home.url
+    if number:
+        return ended("contact-drawn", url=drawn_on, snippet=number)
     if await _goes_on(visit):
         return ended("unwalked", {"obstacle": "the homepage goes on as it is scrolled, and its end was not reached"})
     return ended("contact-absent")
 
 
 async def _goes_on(visit: Visit) -> bool:
-    """Say whether the homepage goes on as it is scrolled."""
-    await visit.shown(visit.url)
+    """Say whether the homepage, which is open, goes on as it is scrolled."""
     if await visit.page.query("fits"):
         return False
     await visit.here(visit.url)

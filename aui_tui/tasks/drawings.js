@@ -43,14 +43,92 @@
     return /[\p{L}:]$/u.test(before(element)) || (!!said && (one.matches("h2,h3,h4,h5,h6,dt,th,td,label") ? about.test(said) : /[\p{L}:：]$/u.test(said)));
   };
   const labels = element => [before(element), above(element) && !above(element).matches("h1") ? text(above(element)) : ""].some(said => said.length < 40 && about.test(said));
-  const row = element => element.children.length > 4 && [...element.children].every(part => shown.includes(part) && drawn(part) && !part.children.length && box(part).height <= 80);
-  // digits as pictures beside a currency
-  const sum = element => element.children.length > 1 && [...element.children].filter(part => shown.includes(part) && drawn(part) && box(part).width <= 40).length > 1 &&
-    /^(?:\p{Sc}|zł|kr|Kč|Ft|lei|CHF|EUR|USD|GBP|円|元|руб)\.?$/u.test(text(element));
+  // digits as pictures beside a currency, or where the markup calls a price one
+  const sum = row => (CURRENCY)(row) || (row.differ > 1 && !/\d/.test(row.beside) && (about.test(row.marks) || (row.narrow && row.count > 2)));
+  const price = alone && (DIGITS)(main).find(sum);
   const inside = element => [element, ...element.querySelectorAll("*")].some(part => shaped.includes(part));
-  const found = shown.find(row) || (alone && shown.find(sum)) || shown.find(element => marked(element) && text(element).length < 60 && inside(element)) ||
+  const found = (price && price.first.parentElement) || shown.find(element => marked(element) && text(element).length < 60 && inside(element)) ||
     shaped.find(labels) || (shaped.length === 1 && (alone || ends(shaped[0])) && shaped[0]);
   return found ? `; what is drawn by ${found.cloneNode(false).outerHTML.slice(0, 100)} has no text` : "";
+}
+
+//: digits  Rows of small pictures that stand side by side and have no text, as a number does that is drawn digit by digit. Of
+// each: its first picture, how many there are and how many of them differ, what they look like, whether they are as narrow and as
+// close as digits, what stands before and around them, and what the markup calls them.
+from => {
+  const deep = DEEP, box = element => element.getBoundingClientRect(), text = element => (element.textContent || "").trim();
+  const source = style => /url\(/.test(style.backgroundImage + style.maskImage + style.content) &&
+    [style.backgroundImage, style.backgroundPosition, style.maskImage, style.maskPosition, style.content].join();
+  // what is drawn, and which part of it: of a sheet with all digits each shows another part
+  const look = element => {
+    if (element.localName === "img") return element.naturalWidth > 0 && element.currentSrc + getComputedStyle(element).objectPosition;
+    if (element.localName === "svg") return !element.querySelector("use + use,text") && element.getAttribute("viewBox") + element.innerHTML;
+    if (element.localName === "use") return !!element.parentNode.querySelector("use + use") && element.getAttribute("href") + element.getAttribute("xlink:href");
+    const one = element.firstElementChild, sheet = one && one.localName === "img" && element.children.length === 1 && getComputedStyle(element).overflow !== "visible";
+    if (sheet) return (box(one).width > box(element).width || box(one).height > box(element).height) &&
+      [one.currentSrc, Math.round(box(one).left - box(element).left), Math.round(box(one).top - box(element).top)].join();
+    return !one && (source(getComputedStyle(element)) || ["::before", "::after"].map(side => source(getComputedStyle(element, side))).find(Boolean));
+  };
+  const label = element => ["aria-label", "alt", "title"].map(key => element.getAttribute(key) || "").join(" ");
+  const small = element => box(element).height >= 8 && box(element).height <= 60 && box(element).width >= 3 && box(element).width <= 1.6 * box(element).height;
+  const shown = deep("*", from).filter(element => small(element) && !text(element) && !label(element).trim() && !element.querySelector("title") &&
+    (element.localName === "use" || !element.closest("svg *")) && element.checkVisibility({ visibilityProperty: true, opacityProperty: true }));
+  const pictures = shown.map(element => ({ element, look: look(element), box: box(element) })).filter(one => one.look);
+  const control = element => element.closest("a[href],button,[role=button],label,select");
+  const between = (left, right) => {
+    const range = document.createRange();
+    range.setStartAfter(left); range.setEndBefore(right);
+    return range.toString();
+  };
+  const follows = (left, right) => left.element.getRootNode() === right.element.getRootNode() && control(left.element) === control(right.element) &&
+    Math.abs(left.box.top + left.box.bottom - right.box.top - right.box.bottom) <= 0.7 * left.box.height &&
+    right.box.left - left.box.right >= -0.5 * left.box.height && right.box.left - left.box.right <= 1.2 * left.box.height &&
+    !/[\p{L}\p{N}]/u.test(between(left.element, right.element));
+  const rows = pictures.reduce((found, one, at) => {
+    if (at && follows(pictures[at - 1], one)) found[found.length - 1].push(one);
+    else found.push([one]);
+    return found;
+  }, []).filter(row => row.length > 1);
+  return rows.map(row => {
+    const first = row[0].element, last = row[row.length - 1].element;
+    let holder = first.parentElement;
+    while (holder && !holder.contains(last)) holder = holder.parentElement;
+    let block = holder;
+    while (block && block.parentElement && /inline|contents/.test(getComputedStyle(block).display)) block = block.parentElement;
+    if (!block) return null;
+    const range = document.createRange();
+    range.setStart(block, 0); range.setEndBefore(first);
+    let above = block;
+    for (let level = 0; level < 3 && above && !(above.previousElementSibling && text(above.previousElementSibling)); level++) above = above.parentElement;
+    const before = range.toString().trim() || (above && above.previousElementSibling ? text(above.previousElementSibling) : "");
+    const around = [holder, block, block.parentElement, first.previousElementSibling, holder.previousElementSibling, ...row.map(one => one.element)];
+    const gaps = row.slice(1).map((one, at) => one.box.left - row[at].box.right).sort((left, right) => left - right);
+    const tall = Math.max(...row.map(one => one.box.height));
+    return {
+      first, count: row.length, looks: row.map(one => one.look), differ: new Set(row.map(one => one.look)).size,
+      narrow: row.filter(one => one.box.width <= 0.85 * tall).length >= 0.6 * row.length && gaps[Math.floor(gaps.length / 2)] <= 0.4 * tall,
+      before: before.slice(-60), beside: text(holder),
+      told: [block, ...block.querySelectorAll("*")].map(label).concat(block.innerText || text(block)).join(" "),
+      marks: around.filter(element => element && !element.matches("body,main,html")).map(element => [element.id, element.getAttribute("class")].join(" ")).join(" "),
+    };
+  }).filter(row => row && !/star|rating|review|badge|logo|seal|flag|social/i.test(row.marks));
+}
+
+//: currency  Whether nothing but a currency stands beside a row of pictures.
+row => /^(?:\p{Sc}|zł|kr|Kč|Ft|lei|CHF|EUR|USD|GBP|円|元|руб)\.?$/u.test(row.beside)
+
+//: number  The start tag around a number that is drawn digit by digit, where text or markup beside it says that it is one to call
+// (`marks`), or the page is about contact (`here`) and it differs as digits do; empty without one.
+([marks, here]) => {
+  const about = new RegExp(marks, "i"), many = text => (text.match(/\d/g) || []).length;
+  const plain = (document.body.innerText.match(/[+(0]\d?[\d ()\/.-]{5,}\d/g) || []).map(many);
+  const found = (DIGITS)(document.body).find(row => {
+    // a row of icons has no two alike, and one of stars few that differ
+    const digits = row.differ >= 4 && row.differ < row.count, says = about.test(row.before) || about.test(row.marks);
+    return row.count >= 6 && (says ? row.narrow || digits : here && row.narrow && digits && row.count >= 7) &&
+      !/\p{Sc}/u.test(row.told) && !/\d(?:[\s().\/-]{0,2}\d){4}/.test(row.told) && !plain.some(count => Math.abs(count - row.count) <= 3);
+  });
+  return found ? found.first.parentElement.cloneNode(false).outerHTML.slice(0, 100) + found.first.cloneNode(false).outerHTML.slice(0, 100) : "";
 }
 
 //: painted  The texts that scripts have drawn on canvases that are shown and say nothing.
@@ -134,22 +212,22 @@ async data => {
   // stars and seals are no price
   const other = /star|rating|review|badge|logo|seal|flag|icon/i;
   const marks = element => element.outerHTML.slice(0, 300).replace(/data:[^"')]*/g, "") + (element.parentElement.getAttribute("class") || "");
-  // pictures of digits in a row; a row of stars has fewer that differ
-  const digit = element => drawn(element) && !element.textContent.trim() && !named(element) && element.checkVisibility() &&
-    box(element).height >= 10 && box(element).height <= 60 && box(element).width <= box(element).height;
-  const row = element => {
-    const digits = [...element.children].filter(digit), tops = digits.map(one => Math.round(box(one).top));
-    const looks = new Set(digits.map(one => one.innerHTML + getComputedStyle(one).backgroundPosition + (one.currentSrc || "")));
-    return digits.length >= 4 && looks.size >= 4 && Math.max(...tops) - Math.min(...tops) < 3;
-  };
+  const digits = (DIGITS)(main);
   const found = takers.map(taker => {
     let part = taker.parentElement;
     while (part !== main && part !== document.body && !part.matches("tr,li") && !part.querySelector("h1,h2,h3,h4,h5,h6,[role=heading]")) part = part.parentElement;
     const alone = part !== main && part !== document.body && takers.filter(one => part.contains(one)).length === 1 && part.textContent.length < 600;
-    return alone && !cost.test(part.innerText) && [...part.querySelectorAll("*")].find(element => !other.test(marks(element)) &&
-      !element.closest("svg *,a[href],button") && (row(element) || (drawn(element) && fits(element) && !named(element) && !element.textContent.trim())));
+    if (!alone || cost.test(part.innerText)) return null;
+    const row = digits.find(one => part.contains(one.first) && (one.narrow || (CURRENCY)(one)) && !/\d/.test(one.beside) && !cost.test(one.told) &&
+      !other.test(one.marks) && !one.first.closest("button"));
+    const shape = [...part.querySelectorAll("*")].find(element => !other.test(marks(element)) &&
+      !element.closest("svg *,a[href],button") && drawn(element) && fits(element) && !named(element) && !element.textContent.trim());
+    return shape || row ? { row, shape } : null;
   }).filter(one => one);
-  return found.length > 1 ? found[0].cloneNode(false).outerHTML.slice(0, 100) : "";
+  // the digits of several prices differ; the same few signs for each thing do not
+  const looks = new Set(found.flatMap(one => one.row ? one.row.looks : []));
+  const several = found.filter(({ row, shape }) => shape || (CURRENCY)(row) || looks.size >= 4).map(({ row, shape }) => shape || row.first.parentElement);
+  return several.length > 1 ? several[0].cloneNode(false).outerHTML.slice(0, 100) : "";
 }
 
 //: unsaid  What style sheets write on the page for eyes alone: generated content with an empty alternative text.

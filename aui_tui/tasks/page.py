@@ -90,6 +90,8 @@ SHARED: Final = {
     "REGION": "region",
     "ROOT": "root",
     "ABOVE": "above",
+    "DIGITS": "digits",
+    "CURRENCY": "currency",
 }
 """Words that stand for a question in another."""
 

@@ -73,6 +73,9 @@ SEARCH_MARKS: Final = "|".join(_table()["search_marks"])
 SAYS_SEARCH: Final = f"{SEARCH.pattern}|{SEARCH_MARKS}"
 SAYS_WAY: Final = "|".join(_table()["way_marks"])
 SAYS_CONTACT: Final = "|".join([CONTACT.pattern, REVEAL.pattern, *_table()["contact_marks"], SAYS_WAY])
+_CALL: Final = r"tel|phone|fon|call|ring|rufen|appelez|llám|chiama|bel\b|zadzwoń|telefon|téléphone|teléfono|電話|电话"
+SAYS_NUMBER: Final = f"{SAYS_CONTACT}|{_CALL}"
+"""A pattern for what stands before a number to call, in a text or in markup."""
 OTHER_ICON: Final = re.compile("|".join(_table()["other_icons"]), re.IGNORECASE)
 """What markup calls an icon beside a thing that does not take it."""
 SAYS_PRICE: Final = "|".join(_table()["price_marks"])
@@ -119,7 +122,7 @@ PHONE: Final = re.compile(
     # a national number after a word and a colon: groups of nine digits and more that begin with 0
     r"(?:\bdial\b|:)\s?(?=0(?:[ -]?\d){8,11}(?![\d-]))0\d{1,5}(?:[ -]\d{2,6}){1,4}|"
     r"(?:\+|\b00)\d[\d\s().\-/]{7,17}\d|"
-    r"(?:tel|phone|fon|call|ring|rufen|appelez|llám|chiama|bel\b|zadzwoń|telefon|téléphone|teléfono|電話|电话)[^\d]{0,16}\(?\d[\d\s().\-/]{5,16}\d",
+    rf"(?:{_CALL})[^\d]{{0,16}}\(?\d[\d\s().\-/]{{5,16}}\d",
     re.IGNORECASE,
 )
 POSTAL: Final = re.compile(
