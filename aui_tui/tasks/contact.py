@@ -24,6 +24,7 @@ from aui_tui.tasks.vocabulary import (
     MAIL,
     MENU,
     NEVER,
+    PEOPLE,
     PHONE,
     POSTAL,
     REVEAL,
@@ -36,6 +37,8 @@ from aui_tui.tasks.vocabulary import (
 from aui_tui.text import clean
 
 PAGES: Final = 3
+UNSHOWN: Final = 2
+"""Pages that hold a contact without showing it, on which it is looked for behind controls, and by a mouse."""
 ADDRESS: Final = "E-mail address"
 NUMBER: Final = "Telephone number"
 _CHAT: Final = re.compile(r"https?://(?:wa\.me/|api\.whatsapp\.com/send/?\?phone=)(\+?\d{7,15})")
@@ -88,7 +91,7 @@ async def contact(visit: Visit) -> TaskResult:
     return (
         await _by_button(visit)
         or await _by_nameless_link(visit)
-        or await _on_request(visit, await visit.shown(visit.url))
+        or await _on_request(visit, await visit.shown(visit.url), home=True)
         or await _behind_pointing(visit)
         or await _by_route(visit)
         or await _no_contact(visit, number, drawn_on)
@@ -137,24 +140,30 @@ async def _nothing_there(visit: Visit, reached: Node) -> TaskResult:
     nameless = [node for node in outline.of("textbox") if not node.name]
     if len(outline.of("textbox")) >= 2 and nameless:
         return await visit.blame("contact-nameless", nameless[0], url=reached.url)
-    unfolded = await by_control(visit, reached.url, _shows_contact)
-    way = await _way(visit, unfolded[1], by_name=True) if unfolded is not None else ""
-    if unfolded is None and not _has_form(outline):
-        unfolded = await by_control(visit, reached.url, _has_form)
-        way = await _way(visit, unfolded[1], by_name=True) if unfolded is not None else ""
-    if way:
-        return ended("contact-done", {"way": way}, url=reached.url)
-    outline = await visit.shown(reached.url)
-    return await _on_request(visit, outline, reached) or ended("contact-unsure", node=reached, url=reached.url)
+    return await _on_request(visit, outline, home=False) or ended("contact-unsure", node=reached, url=reached.url)
 
 
-async def _on_request(visit: Visit, outline: Outline, reached: Node | None = None) -> TaskResult | None:
+async def _on_request(visit: Visit, outline: Outline, *, home: bool) -> TaskResult | None:
     """Return the ending where a page, which is open, shows a contact to the eye, or once it is pressed or pointed at.
 
-    Done where that is a control with a name, blocked where a mouse alone gets it. ``reached``: the contact link that
-    led to the page; the homepage has much more that reacts.
+    Done where a control with a name shows it, blocked where a mouse alone gets it. On the ``home`` page a link about
+    contact counts too, and what says that it shows a contact does not: much more reacts there.
     """
-    url = outline.url
+    url, had_form = outline.url, _has_form(outline)
+    named = {node.name for node in outline.of("link", "button")}
+
+    def reaches(shown: Outline) -> bool:
+        return _contact_in(shown) is not None or _has_form(shown) > had_form
+
+    def shows(shown: Outline) -> bool:
+        links = (node.name for node in shown.of("link", "button") if CONTACT.search(node.name))
+        return reaches(shown) or (home and any(name not in named for name in links))
+
+    opened = await by_control(visit, url, reaches)
+    way = await _way(visit, opened[1], by_name=True) if opened is not None else ""
+    if way:
+        return ended("contact-done", {"way": way}, url=url)
+    outline = await visit.shown(url)
     kept_out = await visit.kept_out(outline, _contact_in)
     if kept_out is not None:
         return kept_out
@@ -166,19 +175,20 @@ async def _on_request(visit: Visit, outline: Outline, reached: Node | None = Non
         way, held = await _pressed(visit, button)
         if way or held:
             return ended("contact-done", {"way": way}, url=url) if way else ended("shut", node=button, url=url)
-    named = {node.name for node in outline.of("link", "button")}
+    ending = await _by_mouse(visit, await visit.shown(url), shows, (CONTACT,) if home else (REVEAL, CONTACT))
+    if ending is not None and home:
+        opened = opened or await by_control(visit, url, shows)
+    return ended("contact-hidden", {"name": opened[0].name}) if ending is not None and opened is not None else ending
 
-    def shows(shown: Outline) -> bool:
-        links = (node.name for node in shown.of("link", "button") if CONTACT.search(node.name))
-        found = _contact_in(shown) is not None or (_has_form(shown) and not _has_form(outline))
-        return found or (reached is None and any(name not in named for name in links))
 
-    ending = await _by_mouse(visit, await visit.shown(url), shows, (CONTACT,) if reached is None else (REVEAL, CONTACT))
-    other = await by_control(visit, url, shows) if ending is not None else None
-    if other is None:
-        return ending
-    way = await _way(visit, other[1], by_name=True)
-    return ended("contact-done", {"way": way}, url=url) if way else ended("contact-hidden", {"name": other[0].name})
+async def _elsewhere(visit: Visit) -> TaskResult | None:
+    """Return the ending for a contact that a page beside the homepage holds without showing it; None without one."""
+    pages = [url for url, facts in visit.noted.items() if facts.unshown and not visit.at_home(url)]
+    for url in pages[:UNSHOWN]:
+        ending = await _on_request(visit, await visit.shown(url), home=False)
+        if ending is not None:
+            return ending
+    return None
 
 
 async def _by_mouse(
@@ -198,10 +208,6 @@ async def _by_mouse(
 def _has_form(outline: Outline) -> bool:
     fields = outline.of("textbox")
     return len(fields) > 1 and any(MAIL.search(node.name) for node in fields)
-
-
-def _shows_contact(outline: Outline) -> bool:
-    return _contact_in(outline) is not None
 
 
 def _contact_in(outline: Outline) -> Node | None:
@@ -356,10 +362,9 @@ async def _no_contact(visit: Visit, number: str, drawn_on: str) -> TaskResult:
     name = next(iter(await _hidden_names(visit)), "")
     if name:
         return ended("contact-hidden", {"name": clean(name, SHORT)})
-    shown = await by_control(visit, visit.url, _shows_contact)
-    way = await _way(visit, shown[1], by_name=True) if shown is not None else ""
-    if way:
-        return ended("contact-done", {"way": way})
+    elsewhere = await _elsewhere(visit)
+    if elsewhere is not None:
+        return elsewhere
     home = await visit.shown(visit.url)
     if not number:
         number, drawn_on = await _number(visit), home.url
@@ -379,9 +384,12 @@ async def _goes_on(visit: Visit) -> bool:
 
 
 def contact_links(visit: Visit, home: Outline) -> list[Node]:
-    """Return the links whose names promise a contact, the way there, or something about the site; each address once."""
+    """Return the links whose names promise a contact, the way there, or something about the site or its people.
+
+    Each address once.
+    """
     link_by_place: dict[str, Node] = {}
-    for pattern in (CONTACT, WHERE, ABOUT):
+    for pattern in (CONTACT, WHERE, ABOUT, PEOPLE):
         for node in home.of("link"):
             leads = visit.same_site(node.url) and not _on_the_page(visit, node.url) and not acts(node.url)
             if leads and pattern.search(node.name) and not NEVER.search(node.name):

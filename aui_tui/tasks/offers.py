@@ -349,7 +349,7 @@ class _Folded:
             trial = await trial_that(visit, kind, self._brings)
             if trial is None:
                 continue
-            here = offered(await visit.page.look(whole=False), opened=True)
+            here = offered(await visit.page.view(0), opened=True)
             fresh = self._fresh(trial.held, trial.shown)
             for behind in [here] if here.is_whole else await _behind(visit, fresh):
                 if behind.is_whole:

@@ -295,6 +295,9 @@ at => {
   return [x, y, !!hit && !own && (OPERATED)(hit), drag, listens("wheels"), doubles];
 }
 
+//: take-focus  Give the focus to one of what may be pointed at, where it can have it and is no control: a keyboard goes there too.
+at => { const element = globalThis[Symbol.for("pointable")][at]; if (element.tabIndex >= 0 && !(OPERATED)(element)) element.focus({ preventScroll: true }); }
+
 //: typed  Start tags and texts of what may send what is typed in the field that has the focus, and is no control with a name:
 // short texts that hold the word, those that react or lie close to the field first, then icons and short texts beside the field.
 (getEventListeners, word) => {

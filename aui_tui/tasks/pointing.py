@@ -206,9 +206,10 @@ async def _trial(
 
 
 async def _does_it_alone(page: Page, at: int, brings: Callable[[Trial], bool]) -> bool:
-    """Say whether that one alone ``brings`` something: not the page by itself, nor as it is scrolled to."""
+    """Say whether that one alone ``brings`` something: not the page by itself, a scroll or the focus."""
     await page.fence.shut()
     await page.query("point", at)
+    await page.query("take-focus", at)
     await asyncio.sleep(ALONE)
     before = await page.view(0)
     if brings(Trial("", (before,), ())):

@@ -1,8 +1,8 @@
 // Questions to a page. Elements are chosen by role and name beforehand; these functions only ask about one of them,
 // or explain afterwards what an agent could not see. A line `//: name` begins a function. HIT, REACTS, HOVERS, OPERATED,
 // SPOKEN, LABELLED, TICKS, DEEP, BOXED, BESIDE and SERVES stand for `hit`, `reaction` and the functions of their names,
-// HOVERED, GLIMPSE, REGION, ROOT, ABOVE and MARKED for `hovered`, `glimpse`, `region`, `root`, `above` and whether the markup calls
-// something a search.
+// HOVERED, GLIMPSE, REGION, ROOT, ABOVE, DIGITS, CURRENCY and MARKED for `hovered`, `glimpse`, `region`, `root`, `above`, `digits`,
+// `currency` and whether the markup calls something a search.
 
 //: hit  Would a click at the centre of the first visible box reach the element? null: no box is in sight.
 element => {
@@ -363,6 +363,20 @@ async () => {
   if (/[€£¥￥₹₩₽₺₴₪฿₫]|["'`]\$["'`]|["'`>]\$\$?\{|\b(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN)\b/.test(scripts)) return true;
   if ([...scripts.matchAll(/>([^<>{}]{2,40})</g)].some(part => had.test(part[1]))) return true;
   return cost.test(said.join("\n").slice(0, 500000));
+}
+
+//: unshown  Whether a text or a link of the page that is not shown is a way to get in touch: what matches, an address or a number.
+ways => {
+  const about = new RegExp(ways, "i"), hidden = element => !element.checkVisibility({ visibilityProperty: true });
+  if ([...document.querySelectorAll("a[href^='mailto:'],a[href^='tel:']")].some(hidden)) return true;
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walk.nextNode(), seen = 0; node && seen < 20000; node = walk.nextNode(), seen++) {
+    if (node.data.length < 6 || !/@|[\[(]at|\d/i.test(node.data) || node.parentElement.closest("script,style,noscript,textarea") || !hidden(node.parentElement)) continue;
+    // the word before a number may stand in an element of its own
+    const around = node.parentElement.parentElement.textContent;
+    if (about.test(node.data.slice(0, 2000)) || (around.length < 200 && about.test(around))) return true;
+  }
+  return false;
 }
 
 //: marks  What the markup calls an element and what it holds.

@@ -26,7 +26,7 @@ from aui_tui.tasks.forms import Form, forms_of, has_entry
 from aui_tui.tasks.outline import DIALOGS, NOTHING, Node, Outline
 from aui_tui.tasks.page import Page, Stuck
 from aui_tui.tasks.trials import Spot, Trail, Trial
-from aui_tui.tasks.vocabulary import PRICE, PUZZLE, TAKES, acts
+from aui_tui.tasks.vocabulary import EMAIL, PHONE, PRICE, PUZZLE, TAKES, acts
 from aui_tui.text import clean
 
 DISMISSALS: Final = 2
@@ -49,7 +49,8 @@ class Facts(NamedTuple):
     where nothing takes typing.
 
     ``moved``: something that is no control reacts to a mouse, in the main part, or anywhere on the homepage.
-    ``priced``: it holds a price, shown or not, or may draw or write one.
+    ``priced``: it holds a price, shown or not, or may draw or write one. ``unshown``: an address or a number to call
+    stands in it and is not shown.
     """
 
     hidden: tuple[str, ...]
@@ -57,6 +58,7 @@ class Facts(NamedTuple):
     moved: bool
     priced: bool
     forms: list[Form] | None
+    unshown: bool
 
 
 @dataclass
@@ -182,11 +184,13 @@ class Visit:
             page.query("hidden-controls"),
             page.query("painted"),
             page.query("priced", [PRICE.pattern, TAKES.pattern]),
+            page.query("unshown", f"{EMAIL.pattern}|{PHONE.pattern}"),
         )
-        moved, hidden, painted, priced = await asyncio.gather(page.inspect("moved", everywhere), *questions)
+        moved, hidden, painted, priced, unshown = await asyncio.gather(page.inspect("moved", everywhere), *questions)
         forms = await forms_of(page, outline) if has_entry(outline) else None
         names = tuple(map(str, hidden or ()))
-        self.noted[self.place(outline.url)] = Facts(names, str(painted or ""), bool(moved), priced is not False, forms)
+        told = names, str(painted or ""), bool(moved), priced is not False, forms, bool(unshown)
+        self.noted[self.place(outline.url)] = Facts(*told)
 
     async def _has_closed_shadow_root(self, outline: Outline) -> bool:
         """Say whether text of the tree that the DOM lacks is in a closed shadow root, not just newer than the DOM."""
