@@ -62,6 +62,12 @@ class Cover:
         every = [*self.reached, *self._framed]
         return [node.name for node in every if node.role == "button" and node.name not in pressed]
 
+    @property
+    def nameless(self) -> list[Node]:
+        """The buttons and links that take a click and have no name: inside a dialog where there is one."""
+        inside = (node for node in self.reached if self.dialog is None or DIALOGS & set(node.path))
+        return [node for node in inside if node.role in ("button", "link") and not node.name and not node.disabled]
+
     def dismissal(self) -> Node | None:
         """Return the button that dismisses what is in the way: inside a dialog where there is one."""
         dialogs = [node for node in self.outline.nodes if DIALOGS & {node.role, *node.path}]

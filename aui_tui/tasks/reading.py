@@ -11,7 +11,7 @@ from aui_tui.model.observations import READABLE_ENOUGH
 from aui_tui.model.tasks import TaskResult, TreeDifference
 from aui_tui.tasks.covers import Cover
 from aui_tui.tasks.outline import ENTRIES, Node, Outline
-from aui_tui.tasks.page import MOST
+from aui_tui.tasks.page import MOST, Stuck, Untouched
 from aui_tui.tasks.pointing import by_mouse_alone
 from aui_tui.tasks.tree import COMPARED, unlike
 from aui_tui.tasks.visit import Visit, ended
@@ -25,6 +25,8 @@ SOME: Final = 3
 """Elements that agents of one kind alone see, from which on it is told; fewer where that is half of a page."""
 NAMES: Final = 5
 """Of their names."""
+NAMELESS: Final = 3
+"""Controls without a name that are pressed to see whether they close what lies over the page."""
 LONG_NAME: Final = 150
 FILE: Final = re.compile(r"\.(?:pdf|zip|jpe?g|png|svg|gif|webp|mp[34]|xml|rss|json|csv|txt)(?:[?#]|$)", re.IGNORECASE)
 """The end of the address of what is no page for people."""
@@ -93,7 +95,7 @@ async def _difference(visit: Visit, outline: Outline) -> TreeDifference | None:
 async def covered(visit: Visit, cover: Cover, outline: Outline) -> TaskResult:
     """Return the ending of a covered page: blocked where every button was tried and nothing it asked for was kept.
 
-    Blocked too where a mouse alone closes it, and every other button commits to something.
+    Blocked too where a mouse alone or a control without a name closes it, and every other button commits to something.
     """
     dialog, tried, fence = cover.dialog, cover.tried[-1] if cover.tried else None, visit.page.fence
     facts = {
@@ -104,7 +106,10 @@ async def covered(visit: Visit, cover: Cover, outline: Outline) -> TaskResult:
         "buttons": joined([f"“{name}”" for name in cover.buttons], 3),
     }
     closer = await _closer(visit, outline) if all(COMMITS.search(name) for name in cover.buttons) else ""
-    if cover.buttons and closer:
+    nameless = await _by_nameless(visit, cover) if not closer and all(map(COMMITS.search, cover.buttons)) else ""
+    if nameless:
+        reason, facts["example"] = "read-covered-nameless", nameless
+    elif cover.buttons and closer:
         reason, facts["example"] = "read-covered-mouse", closer
     elif cover.buttons:
         reason = "read-covered-unknown"
@@ -124,6 +129,26 @@ async def _closer(visit: Visit, outline: Outline) -> str:
     """Return what closes the thing over the page for a mouse alone: its text or its start tag; empty without one."""
     node = await by_mouse_alone(visit, outline, REJECT, CLOSE, press=False)
     return f"“{node.text or node.name}”" if node is not None else str(await visit.page.inspect("closer") or "")
+
+
+async def _by_nameless(visit: Visit, cover: Cover) -> str:
+    """Press the controls without a name over the page, while nothing can leave, and keep what is free then.
+
+    Returns the start tag of the one that closes what lies there; empty without one.
+    """
+    page = visit.page
+    for node in cover.nameless[:NAMELESS]:
+        snippet = await page.snippet(node)
+        try:
+            await page.tried(node, shut=True)
+        except (Untouched, Stuck):
+            continue
+        outline = await page.settle()
+        if Cover(outline, *await page.reach(outline), ()).free:
+            visit.step("pressed", node, note="which has no name and closes it", outline=outline)
+            visit.behind = outline
+            return snippet
+    return ""
 
 
 async def pictures(visit: Visit) -> str:

@@ -51,11 +51,12 @@ from aui_tui.tasks.fence import EVERYBODY, Fence
 from aui_tui.tasks.filling import form
 from aui_tui.tasks.following import follow
 from aui_tui.tasks.forms import has_entry
+from aui_tui.tasks.offered import offered
 from aui_tui.tasks.offers import offer
 from aui_tui.tasks.outline import ENTRIES, Node
 from aui_tui.tasks.page import ACT, LOCKED, QUIET, Closed, Page, Stuck
 from aui_tui.tasks.proxy import Allowance, Usage
-from aui_tui.tasks.reading import read
+from aui_tui.tasks.reading import items, read
 from aui_tui.tasks.searching import search, seeks
 from aui_tui.tasks.visit import Visit, ended, reasons
 from aui_tui.tasks.vocabulary import ADD, CONTACT, PRICE, price_key
@@ -297,7 +298,8 @@ class _Run:
         if task != "read" and not visit.reached:
             return self.lost
         if visit.veil:
-            return ended("veiled", {"what": visit.veil[:1].upper() + visit.veil[1:]})
+            reason = "veiled-nameless" if _lies_behind(visit, task) else "veiled"
+            return ended(reason, {"what": visit.veil[:1].upper() + visit.veil[1:]})
         left = min(self.allowance.task, end - time.monotonic())
         if left <= 0 or fence.exhausted or fence.gone:
             return self._failed(fence, task, TimeoutError(), 0, crashes)
@@ -450,6 +452,14 @@ class _Run:
                 self.state.pictures[task] = picture
                 if untouched:
                     self.drawn[tab.url] = picture
+
+
+def _lies_behind(visit: Visit, task: str) -> bool:
+    """Say whether what a task looks for is seen on the homepage once a control without a name has freed it."""
+    behind = visit.behind
+    if behind is None or task not in ("follow", "offer"):
+        return False
+    return bool(items(visit, behind)) if task == "follow" else offered(behind).is_whole
 
 
 def _said(result: TaskResult) -> str:

@@ -87,6 +87,8 @@ class Visit:
     """Where the accessibility tree of the homepage and its DOM differ by more than decoration."""
     veil: str = ""
     """What covers the homepage and was not dismissed."""
+    behind: Outline | None = None
+    """The homepage without that, where a control without a name takes it away."""
     obstacle: str = ""
     """What kept a page that was opened from being seen whole: what is not found there may be there all the same."""
     outlines: dict[str, Outline] = field(default_factory=dict)
