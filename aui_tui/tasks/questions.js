@@ -369,9 +369,12 @@ async () => {
 ways => {
   const about = new RegExp(ways, "i"), hidden = element => !element.checkVisibility({ visibilityProperty: true });
   if ([...document.querySelectorAll("a[href^='mailto:'],a[href^='tel:']")].some(hidden)) return true;
+  const may = /@|[\[(](?:at|ät)[\])]|\d(?:[\s().\/-]{0,3}\d){4}/i;
+  if (!may.test(document.body.textContent)) return false;
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walk.nextNode(), seen = 0; node && seen < 20000; node = walk.nextNode(), seen++) {
-    if (node.data.length < 6 || !/@|[\[(]at|\d/i.test(node.data) || node.parentElement.closest("script,style,noscript,textarea") || !hidden(node.parentElement)) continue;
+    if (node.data.length < 6 || !may.test(node.data)) continue;
+    if (node.parentElement.closest("script,style,noscript,textarea") || !hidden(node.parentElement)) continue;
     // the word before a number may stand in an element of its own
     const around = node.parentElement.parentElement.textContent;
     if (about.test(node.data.slice(0, 2000)) || (around.length < 200 && about.test(around))) return true;

@@ -50,7 +50,7 @@ class Facts(NamedTuple):
 
     ``moved``: something that is no control reacts to a mouse, in the main part, or anywhere on the homepage.
     ``priced``: it holds a price, shown or not, or may draw or write one. ``unshown``: an address or a number to call
-    stands in it and is not shown.
+    stands in it, and none is shown.
     """
 
     hidden: tuple[str, ...]
@@ -186,13 +186,17 @@ class Visit:
             page.query("hidden-controls"),
             page.query("painted"),
             page.query("priced", [PRICE.pattern, TAKES.pattern]),
-            page.query("unshown", f"{EMAIL.pattern}|{PHONE.pattern}"),
         )
-        moved, hidden, painted, priced, unshown = await asyncio.gather(page.inspect("moved", everywhere), *questions)
+        moved, hidden, painted, priced = await asyncio.gather(page.inspect("moved", everywhere), *questions)
         forms = await forms_of(page, outline) if has_entry(outline) else None
         names = tuple(map(str, hidden or ()))
-        told = names, str(painted or ""), bool(moved), priced is not False, forms, bool(unshown)
-        self.noted[self.place(outline.url)] = Facts(*told)
+        text, links = outline.text(), outline.of("link")
+        told = (
+            EMAIL.search(text) or PHONE.search(text) or any(node.url.startswith(("mailto:", "tel:")) for node in links)
+        )
+        unshown = not told and bool(await page.query("unshown", f"{EMAIL.pattern}|{PHONE.pattern}"))
+        facts = Facts(names, str(painted or ""), bool(moved), priced is not False, forms, unshown)
+        self.noted[self.place(outline.url)] = facts
 
     async def _has_closed_shadow_root(self, outline: Outline) -> bool:
         """Say whether text of the tree that the DOM lacks is in a closed shadow root, not just newer than the DOM."""
