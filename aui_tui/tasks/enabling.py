@@ -102,9 +102,16 @@ def _freed_in(shown: Outline, before: Outline, control: Node) -> Node | None:
 
 
 async def by_choices(visit: Visit, nodes: Sequence[Node], shows: Callable[[Outline], bool]) -> Outline | None:
+    """Return the page once ``choices_that`` make it show something."""
+    return (await choices_that(visit, nodes, shows))[0]
+
+
+async def choices_that(
+    visit: Visit, nodes: Sequence[Node], shows: Callable[[Outline], bool]
+) -> tuple[Outline | None, list[Node]]:
     """Make the first choices among the ``nodes`` of a page, which is open, while nothing can leave, until it ``shows``.
 
-    What was pressed is pressed again where that is not enough. Returns the page then.
+    What was pressed is pressed again where that is not enough. Returns the page then, and what was chosen.
     """
     page = visit.page
     await page.fence.shut()
@@ -117,16 +124,21 @@ async def by_choices(visit: Visit, nodes: Sequence[Node], shows: Callable[[Outli
         if not waiting:
             break
         node = waiting.pop(0)
-        if not await (page.click(node) if node.role in PRESSED else _is_set(page, node)):
+        if not await choose(page, node):
             continue
         pressed.append(node)
         visit.step("chose", node)
         outline = await page.look()
         if shows(outline):
-            return outline
+            return outline, pressed
         # what came up, as the days of a calendar, before the rest
         waiting = _choices(outline.nodes, known) + waiting
-    return None
+    return None, pressed
+
+
+async def choose(page: Page, node: Node) -> bool:
+    """Press or set what is chosen; say whether it took that."""
+    return await (page.click(node) if node.role in PRESSED else _is_set(page, node))
 
 
 def _choices(nodes: Sequence[Node], known: set[tuple[object, ...]]) -> list[Node]:
@@ -154,6 +166,7 @@ def _row(node: Node) -> tuple[object, ...]:
 async def _is_set(page: Page, node: Node) -> bool:
     """Set a control; say whether it took that. No text is typed."""
     about = await page.ask(node, "control")
+    await page.touch()
     fits = about and about["visible"] and (node.role in SET or about["type"] in DATED)
     return bool(fits) and await fill(page, Control(node, about)) is True
 

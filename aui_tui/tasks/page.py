@@ -535,7 +535,7 @@ class Page:
 
     async def click(self, node: Node, *, within: float = ACT) -> bool:
         """Scroll there and click. False when it takes no click in time, or something else would get it."""
-        await self._press()
+        await self.touch()
         return await self.takes(node, lambda element: element.click(timeout=1000 * within, no_wait_after=True))
 
     async def attempt(self) -> None:
@@ -543,14 +543,14 @@ class Page:
         self.touched, self.intact = True, False
         await self.fence.shut()
 
-    async def _press(self) -> None:
+    async def touch(self) -> None:
         """Let the fence know that the page is touched."""
         self.touched, self.intact = True, False
         await self.fence.press(workers=bool(self.tab.workers))
 
     async def type(self, node: Node, text: str, *, keys: bool = False) -> bool:
         """Replace the value of a field: all but the last character at once; with ``keys`` key by key."""
-        await self._press()
+        await self.touch()
         pasted = "" if keys else text[:-1]
 
         async def typed() -> None:
@@ -564,7 +564,7 @@ class Page:
 
     async def write(self, text: str) -> None:
         """Type where the focus is."""
-        await self._press()
+        await self.touch()
         await _answer(self.tab.keyboard.type(text))
 
     async def focus(self, node: Node) -> bool:
@@ -594,7 +594,7 @@ class Page:
 
         To scroll is an input: nothing but GET and HEAD leaves from then on.
         """
-        await self._press()
+        await self.touch()
         begun = len(self.fence.held)
         first = height = await self.query("end") or 0.0
         for _ in range(GROWN):
@@ -633,7 +633,7 @@ class Page:
 
     async def press(self, key: str) -> None:
         """Press a key where the focus is."""
-        await self._press()
+        await self.touch()
         await _answer(self.tab.keyboard.press(key))
 
     async def drawn(self, clip: Mapping[str, float]) -> bytes | None:
@@ -711,7 +711,7 @@ class Page:
 
     async def point(self, at: int) -> Point | None:
         """Bring what may be pointed at, of that number, into sight; None where it has gone."""
-        await self._press()
+        await self.touch()
         point = await self.query("point", at)
         return Point(*point) if point is not None else None
 

@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
 from aui_tui.model.tasks import TaskResult
-from aui_tui.tasks.enabling import enabled, frees
+from aui_tui.tasks.enabling import choices_that, choose, enabled, frees
 from aui_tui.tasks.fields import behind, disabled_button, disabled_field, field_of, opener, search_field
 from aui_tui.tasks.outline import ACTIONABLE, ENTRIES, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck
@@ -29,7 +29,7 @@ from aui_tui.tasks.pointing import (
 from aui_tui.tasks.reading import items, pictures
 from aui_tui.tasks.results import Hit, SearchResult, given_by_the_word, results
 from aui_tui.tasks.sending import by_name, effect
-from aui_tui.tasks.visit import Visit, ended
+from aui_tui.tasks.visit import Choices, Visit, ended
 from aui_tui.tasks.vocabulary import SAYS_SEARCH, SEARCH, words
 from aui_tui.text import clean, count
 
@@ -197,6 +197,8 @@ async def _typed(visit: Visit, query: str) -> SearchResult | TaskResult:
     if nameless is not None:
         visit.step("found", nameless, note="a field without a name", mark="stuck", outline=before)
         return await visit.blame("search-unnamed", nameless)
+    if box is None and page.stands:
+        before, box = await _by_choice(visit, before)
     if box is None:
         apart = await visit.kept_out(before, lambda seen: field_of(seen) or (None if page.stands else _entry(seen)))
         if apart is not None:
@@ -219,6 +221,36 @@ async def _typed(visit: Visit, query: str) -> SearchResult | TaskResult:
             return await visit.blame("search-type", box)
     visit.step("typed", box, note=f"“{query}”")
     return SearchResult(query, box, form, before, before)
+
+
+async def _by_choice(visit: Visit, before: Outline) -> tuple[Outline, Node | None]:
+    """Make the choices that open the search field of the homepage, where there is one; return the page and the field.
+
+    They are found while nothing can leave, and made again, the last first, where they asked for nothing.
+    """
+    page, place = visit.page, visit.place(visit.url)
+    field = await disabled_field(visit, before)
+    if field is None:
+        return before, None
+    is_free = frees(before, field)
+    if place not in visit.choices:
+        begun = len(page.fence.held)
+        shown, chosen = await choices_that(visit, _near(before), is_free)
+        visit.choices[place] = Choices(shown is not None, chosen if len(page.fence.held) == begun else [])
+    made = visit.choices[place]
+    outline = await visit.here(visit.url)
+    for choice in (*made.nodes[-1:], *made.nodes) if made.enough else ():
+        node = next((one for one in outline.nodes if (one.role, one.name) == (choice.role, choice.name)), None)
+        if node is not None and await choose(page, node):
+            outline = await page.settle()
+        if is_free(outline):
+            return outline, (await search_field(visit, outline, opens=False))[1]
+    return outline, None
+
+
+def _near(outline: Outline) -> list[Node]:
+    """Return the nodes of a page, those of its search first."""
+    return sorted(outline.nodes, key=lambda node: "search" not in node.path)
 
 
 async def _by_buttons(visit: Visit, outline: Outline, box: Node, query: str) -> bool:
@@ -326,9 +358,10 @@ async def _closed(visit: Visit, outline: Outline, node: Node) -> TaskResult:
     Blocked where only a mouse enables it, else a doubt: it may be closed to everybody.
     """
 
-    near = [one for one in outline.nodes if "search" in one.path]
-    rest = [one for one in outline.nodes if one not in near]
-    _, tag = await enabled(visit, near + rest, frees(outline, node))
+    made = visit.choices.get(visit.place(visit.url)) if node.role != "button" else None
+    if made is not None and made.enough:
+        return ended("search-closed", node=node, url=outline.url)
+    _, tag = await enabled(visit, _near(outline) if made is None else [], frees(outline, node))
     return ended("search-disabled" if tag else "search-closed", node=node, url=outline.url, snippet=tag)
 
 

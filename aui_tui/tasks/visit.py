@@ -61,6 +61,13 @@ class Facts(NamedTuple):
     unshown: bool
 
 
+class Choices(NamedTuple):
+    """Whether choices by role and name were ``enough`` to enable a field, and what was chosen if that sent nothing."""
+
+    enough: bool
+    nodes: list[Node]
+
+
 @dataclass
 class Visit:
     """One run on one site. ``url`` is the homepage as asked, ``home`` its outline once it was read (``reached``).
@@ -100,6 +107,8 @@ class Visit:
     """What a mouse brought about on the pages, by address, each as it was opened."""
     trails: dict[str, Trail] = field(default_factory=dict)
     """What the controls of the pages brought about, one after the other, by address."""
+    choices: dict[str, Choices] = field(default_factory=dict)
+    """What was chosen by role and name before a search field that takes no typing, by address."""
     cover: Cover | None = None
     """What covers the page that was opened last, and was not dismissed."""
 
