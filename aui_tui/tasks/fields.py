@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from aui_tui.tasks.outline import ENTRIES, SHORT, Node, Outline
 from aui_tui.tasks.visit import Visit
-from aui_tui.tasks.vocabulary import SEARCH, acts
+from aui_tui.tasks.vocabulary import MAIL, SEARCH, acts
 
 CAPTIONS: Final = frozenset({"text", "generic", "paragraph", "strong"})
 """Roles of a text that a person takes for the label of the field behind it."""
@@ -54,6 +54,21 @@ async def disabled_field(visit: Visit, outline: Outline) -> Node | None:
     fields = [node for node in outline.entries() if node.disabled]
     ours = (node for node in fields if node.role == "searchbox" or "search" in node.path or SEARCH.search(node.name))
     return next(ours, None) or await _by_form(visit, (node for node in fields if node.ref))
+
+
+async def likely_field(visit: Visit, outline: Outline) -> Node | None:
+    """Return the one field of text of a page if its form sends that alone, by GET, to another address.
+
+    It may be the field of a search, in whatever language it is named.
+    """
+    fields = [node for node in outline.entries() if _takes_text(node) and node.name and not MAIL.search(node.name)]
+    if len(fields) != 1 or fields[0].role != "textbox":
+        return None
+    about = await visit.page.ask(fields[0], "search-form") or {"action": ""}
+    action = str(about["action"])
+    sends = about.get("method") == "get" and about["entries"] == 1 and not about["readonly"]
+    leads = visit.same_site(action) and visit.leads_on(action)
+    return fields[0] if sends and leads and not await visit.page.fence.objection(action) else None
 
 
 def disabled_button(outline: Outline) -> Node | None:

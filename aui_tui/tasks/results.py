@@ -22,7 +22,7 @@ class SearchResult:
 
     ``box``: the field. ``form``: what its form would do. ``hits``: the results. ``why``: the reason why what was typed
     was not sent. ``failed``: an answer that the page asked for did not come. ``held``: it asked to send something, and
-    that was held back.
+    that was held back. ``likely``: nothing but the shape of its form says that it searches.
     """
 
     query: str
@@ -34,6 +34,7 @@ class SearchResult:
     why: str = ""
     failed: bool = False
     held: bool = False
+    likely: bool = False
 
     @property
     def moved(self) -> bool:

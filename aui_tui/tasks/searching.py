@@ -14,7 +14,15 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.enabling import choices_that, choose, enabled, frees
-from aui_tui.tasks.fields import behind, disabled_button, disabled_field, field_of, opener, search_field
+from aui_tui.tasks.fields import (
+    behind,
+    disabled_button,
+    disabled_field,
+    field_of,
+    likely_field,
+    opener,
+    search_field,
+)
 from aui_tui.tasks.outline import ACTIONABLE, ENTRIES, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck
 from aui_tui.tasks.pointing import (
@@ -99,9 +107,11 @@ async def search(visit: Visit) -> TaskResult:
             if tries:
                 raise Stuck(NOT_AGAIN)
             return attempt
+        tries.append(attempt)
+        if attempt.why and attempt.likely:
+            break
         if attempt.why:
             return await visit.blame(f"search-{attempt.why}", attempt.box)
-        tries.append(attempt)
         if attempt.hits or _jumped(visit, attempt):
             control = control or await _control(visit, attempt)
             if isinstance(control, TaskResult):
@@ -109,6 +119,8 @@ async def search(visit: Visit) -> TaskResult:
             ending = _controlled(visit, attempt, control)
             if ending is not None:
                 return ending
+    if tries[-1].likely:
+        return await _not_typed(visit, tries[-1].query)
     return await _failed(visit, tries, named=any(in_name for _, in_name in asked_for))
 
 
@@ -186,8 +198,19 @@ async def _ask(visit: Visit, query: str) -> SearchResult | TaskResult:
     return attempt
 
 
-async def _typed(visit: Visit, query: str) -> SearchResult | TaskResult:
-    """Open the homepage, find the search field and type into it; return the ending where that cannot be."""
+async def _not_typed(visit: Visit, query: str) -> TaskResult:
+    """Return the ending of a page whose only form that might search does not."""
+    ending = await _typed(visit, query, likely=False)
+    if not isinstance(ending, TaskResult):
+        raise Stuck(NOT_AGAIN)
+    return ending
+
+
+async def _typed(visit: Visit, query: str, *, likely: bool = True) -> SearchResult | TaskResult:
+    """Open the homepage, find the search field and type into it; return the ending where that cannot be.
+
+    Where no field is named for searching a ``likely`` one will do.
+    """
     page, fence = visit.page, visit.page.fence
     before = await visit.shown(visit.url)
     if page.touched and await seeks(visit, before):
@@ -199,6 +222,9 @@ async def _typed(visit: Visit, query: str) -> SearchResult | TaskResult:
         return await visit.blame("search-unnamed", nameless)
     if box is None and page.stands:
         before, box = await _by_choice(visit, before)
+    likely = likely and box is None and page.stands
+    if likely:
+        box = await likely_field(visit, before)
     if box is None:
         apart = await visit.kept_out(before, lambda seen: field_of(seen) or (None if page.stands else _entry(seen)))
         if apart is not None:
@@ -218,9 +244,9 @@ async def _typed(visit: Visit, query: str) -> SearchResult | TaskResult:
     if not await page.type(box, query):
         box = await visit.again(box) or box  # a script may have drawn it anew
         if not await page.type(box, query):
-            return await visit.blame("search-type", box)
+            return await (_not_typed(visit, query) if likely else visit.blame("search-type", box))
     visit.step("typed", box, note=f"“{query}”")
-    return SearchResult(query, box, form, before, before)
+    return SearchResult(query, box, form, before, before, likely=likely)
 
 
 async def _by_choice(visit: Visit, before: Outline) -> tuple[Outline, Node | None]:
