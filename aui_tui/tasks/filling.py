@@ -73,6 +73,19 @@ async def form(visit: Visit) -> TaskResult:
         await search.freshen()
         return await _closed(visit, closed)
     await search.freshen()
+    return await _filled(visit, best)
+
+
+async def form_on(visit: Visit, places: Sequence[str]) -> TaskResult:
+    """Fill the largest form of pages that were opened, and have a field to type in. Raises Closed, Stuck."""
+    search = _Search(visit)
+    best = await search.largest(places[:PAGES])
+    await search.freshen()
+    return await _filled(visit, best) if best is not None else ended("form-absent")
+
+
+async def _filled(visit: Visit, best: Form) -> TaskResult:
+    """Open the page of a form once more, and fill it. Raises Closed, Stuck."""
     outline = await _drawn(visit, best.url)
     fresh = next((candidate for candidate in await forms_of(visit.page, outline) if candidate.key == best.key), best)
     if not has_entry(outline):

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -48,7 +49,7 @@ from aui_tui.scan.target import parse
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.contact import contact
 from aui_tui.tasks.fence import EVERYBODY, Fence
-from aui_tui.tasks.filling import form
+from aui_tui.tasks.filling import form, form_on
 from aui_tui.tasks.following import follow
 from aui_tui.tasks.forms import has_entry
 from aui_tui.tasks.offered import offered
@@ -62,7 +63,8 @@ from aui_tui.tasks.visit import Visit, ended, reasons
 from aui_tui.tasks.vocabulary import ADD, CONTACT, PRICE, price_key
 from aui_tui.text import clean, joined, path_of, tidy
 
-DOERS: Final[Mapping[str, Callable[[Visit], Awaitable[TaskResult]]]] = MappingProxyType(
+Doer = Callable[[Visit], Awaitable[TaskResult]]
+DOERS: Final[Mapping[str, Doer]] = MappingProxyType(
     {"read": read, "follow": follow, "search": search, "contact": contact, "offer": offer, "form": form}
 )
 """What does each task, in the order in which they run on one core: the form comes last, since it is typed into."""
@@ -71,8 +73,8 @@ PASSING: Final = frozenset({404, 408, 410, 421, 425, 429})
 CORES: Final = os.cpu_count() or 1
 LANES: Final = 2
 """Tasks that run side by side; each takes a core while its page is drawn."""
-ASIDE: Final = frozenset({"search", "form"})
-"""Tasks that run beside the others."""
+ASIDE: Final = ("search", "form")
+"""Tasks that run beside the others, in this order: much of what the form tries, the others have tried then."""
 ALIVE: Final = 3
 """Questions that a page may leave unanswered before it counts as gone."""
 PASSWORD: Final = 401
@@ -226,7 +228,7 @@ class _Run:
             self.followed.set()
         # without anything to type in or to press, a search needs no page of its own
         seeking = visit.reached and "search" in rest and await seeks(visit, visit.home)
-        aside = [task for task in rest if task in ASIDE and (task != "search" or seeking)]
+        aside = [task for task in ASIDE if task in rest and (task != "search" or seeking)]
         others = [task for task in rest if task not in aside]
         if visit.act or CORES < LANES or not visit.reached or visit.veil or not (aside and others):
             await self._lane(visit, rest, end)
@@ -258,14 +260,21 @@ class _Run:
         for task in tasks:
             await self._do(visit, task, end)
 
-    async def _had_fields(self, visit: Visit) -> bool:
-        """Wait for the other tasks, and say whether a page that they opened has a field that ``visit`` did not see."""
-        if visit is self.visit:
-            return False
+    async def _among_others(self, visit: Visit, ending: TaskResult, end: float) -> TaskResult:
+        """Return how the form ends on the pages that the other tasks opened, once they have; else ``ending``.
+
+        The time of the task goes on after that.
+        """
+        if visit is self.visit or ending.outcome != ABSENT:
+            return ending
+        begun = time.monotonic()
         await self.walked.wait()
+        visit.begun += time.monotonic() - begun
         fresh = {place: seen for place, seen in self.visit.outlines.items() if place not in visit.outlines}
         visit.outlines.update(fresh)
-        return any(map(has_entry, fresh.values()))
+        places = [place for place, seen in fresh.items() if has_entry(seen)]
+        late = await self._tried(visit, "form", end, partial(form_on, places=places)) if places else ending
+        return late if late.outcome != ABSENT else ending
 
     def _rest(self, tasks: Sequence[str], reason: str) -> None:
         """End what did not: never started is inconclusive."""
@@ -277,9 +286,9 @@ class _Run:
 
     async def _do(self, visit: Visit, task: str, end: float) -> None:
         visit.begin(task)
-        ending = await self._tried(visit, task, end)
-        if task == "form" and ending.outcome == ABSENT and await self._had_fields(visit):
-            ending = await self._tried(visit, task, end)
+        ending = await self._tried(visit, task, end, DOERS[task])
+        if task == "form":
+            ending = await self._among_others(visit, ending, end)
         if task == "read":
             ending = await self._received(ending)
             self._note(tree=visit.difference)
@@ -292,7 +301,7 @@ class _Run:
         page = visit.page
         await page.close(*(tab for tab in page.tab.context.pages if tab is not page.tab))
 
-    async def _tried(self, visit: Visit, task: str, end: float) -> TaskResult:
+    async def _tried(self, visit: Visit, task: str, end: float, do: Doer) -> TaskResult:
         """Run one task within its limits; what it cannot decide is inconclusive, and never started is not absent."""
         fence, crashes = visit.page.fence, len(visit.page.fence.crashed)
         if task != "read" and not visit.reached:
@@ -306,11 +315,11 @@ class _Run:
         try:
             async with asyncio.timeout(left):
                 fence.asked.clear()
-                ending = await DOERS[task](visit)
+                ending = await do(visit)
                 # a page that sends by the clock sends after a press too: what it sends anyway, no press asked for
                 if ending.outcome == NEEDS_ACT and await visit.page.sends_by_itself(ending.url or visit.url):
                     visit.step("compared", note="the page sends the same while nothing is pressed")
-                    ending = await DOERS[task](visit)
+                    ending = await do(visit)
                 ending = ending if ending.url else replace(ending, url=clean(visit.home.url, 300))
         except Exception as error:  # whatever a page brings the browser to raise proves nothing
             return self._failed(fence, task, error, left, crashes)
