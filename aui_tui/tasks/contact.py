@@ -304,7 +304,8 @@ def contact_button(visit: Visit) -> Node | None:
 
 async def _in_menu(visit: Visit) -> list[Node]:
     """Open the site's menu, where a button does, and return the links about contact in it."""
-    button = next((node for node in visit.home.of("button") if MENU.search(node.name) and not node.disabled), None)
+    openers = visit.home.of("button", "checkbox", "switch")
+    button = next((node for node in openers if MENU.search(node.name) and not node.disabled), None)
     if button is None:
         return []
     fresh = await visit.at_home_again(button)

@@ -35,6 +35,12 @@ getEventListeners => {
   return found ? found.cloneNode(false).outerHTML.slice(0, 200) : "";
 }
 
+//: unshown-fields  Whether a form holds fields to type in and shows none of them.
+() => [...document.forms].some(form => {
+  const fields = [...form.querySelectorAll("input:not([type]),input[type=text],input[type=email],input[type=tel],textarea")];
+  return fields.length > 1 && fields.every(field => !field.checkVisibility({ visibilityProperty: true }));
+})
+
 //: search-form  What the form of a search field would do, and what it and the field are called in the markup.
 element => {
   const form = element.form || element.closest("form");

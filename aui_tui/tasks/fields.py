@@ -56,6 +56,11 @@ async def disabled_field(visit: Visit, outline: Outline) -> Node | None:
     return next(ours, None) or await _by_form(visit, (node for node in fields if node.ref))
 
 
+async def hidden_field(visit: Visit, outline: Outline) -> Node | None:
+    """Return the search field of a page, which is open, that the tree leaves out: by its form, as it has no name."""
+    return await _by_form(visit, filter(_takes_text, outline.dom_only))
+
+
 async def likely_field(visit: Visit, outline: Outline) -> Node | None:
     """Return the one field of text of a page if its form sends that alone, by GET, to another address.
 

@@ -219,7 +219,7 @@ class _Search:
         outline = opened[1] if opened is not None else behind.page if behind is not None else None
         if behind is not None and behind.tag and shows(behind.page):
             return ended("form-pointing", url=url, snippet=behind.tag)
-        if outline is None and (found or not visit.at_home(url)):
+        if outline is None and (found or not visit.at_home(url) or await visit.page.query("unshown-fields")):
             choices = [node for node in (await visit.shown(url)).main() if node.role in SET | TICKED]
             outline = await by_choices(visit, choices, shows) if choices else None
         if outline is not None and (opened is not None or shows(outline)):

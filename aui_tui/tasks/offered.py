@@ -233,7 +233,8 @@ def _carts(outline: Outline) -> list[str]:
     text = outline.text()
     said: list[str] = []
     for match in CART.finditer(text):
-        after, before = text[match.end() :][:CART_TEXT], text[: match.start()][-2 * CART_TEXT :]
+        after, before = text[match.end() :][:CART_TEXT], text[max(0, match.start() - LINE) : match.start()]
+        before = PRICE.sub("", before)[-2 * CART_TEXT :]  # that of the thing beside “Add to cart”
         numbered = any(map(str.isdigit, after))
         said.append(match[0] + after if numbered else _PHRASE.split(before)[-1] + match[0] + after)
     return said

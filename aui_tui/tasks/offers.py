@@ -14,7 +14,7 @@ from aui_tui.tasks.enabling import SET, by_choices, enabled, freed, frees, frees
 from aui_tui.tasks.fence import Held
 from aui_tui.tasks.offered import Offer, label_of, main_of, name_of, offered, tells
 from aui_tui.tasks.outline import DIALOGS, SHORT, Node, Outline
-from aui_tui.tasks.page import Closed, Stuck, Untouched
+from aui_tui.tasks.page import LOOK, Closed, Stuck, Untouched
 from aui_tui.tasks.pointing import (
     MAX_PRESSES,
     by_control,
@@ -55,6 +55,8 @@ UNSURE: Final = "offer-unsure"
 """Reason for a button beside a price whose name this test does not know."""
 WAYS: Final = 2
 """Pages that are opened behind what a press or a mouse shows."""
+LATE: Final = 1.0
+"""Seconds in which a control that is called disabled takes a press."""
 _COST: Final = re.compile(r'"(?:price|lowPrice)"\s*:\s*"?(?!0+(?:\.0+)?\b)\d')
 _IN_STOCK: Final = re.compile(r"(?:InStock|LimitedAvailability|OnlineOnly|PreOrder)\b")
 
@@ -477,9 +479,23 @@ async def _lack(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str,
         if pointed:
             return "offer-price-pointing", control, {"example": pointed}
         if control is not None and control.disabled:
-            return "offer-choose", control, {}
+            return await _closed(visit, offer, control), control, {}
         return "offer-no-price" if control is not None and offer.declared else "", control, {}
-    return ("offer-choose", control, {}) if control is not None else await _no_control(visit, offer)
+    if control is not None:
+        return await _closed(visit, offer, control), control, {}
+    return await _no_control(visit, offer)
+
+
+async def _closed(visit: Visit, offer: Offer, control: Node) -> str:
+    """Return the reason for a disabled ``control``: ARIA alone may call it so, and a mouse takes the offer with it."""
+    page, before = visit.page, await _at(visit, offer)
+    node = await visit.again(control) or control
+    await page.attempt()
+    begun = len(page.fence.held)
+    if not await page.takes(node, lambda element: element.click(force=True, timeout=1000 * LATE, no_wait_after=True)):
+        return "offer-choose"
+    taken = tells(before, await page.view(LOOK), page.fence.held[begun:])
+    return "offer-disabled" if taken else "offer-choose"
 
 
 async def _no_control(visit: Visit, offer: Offer) -> tuple[str, Node | None, dict[str, str]]:

@@ -222,7 +222,8 @@ everywhere => {
     const marked = MARKED, tells = element => marked([text(element), element.className, element.id].join(" "));
     const others = [...new Set([...letters.values()].flatMap(key => [...above(key).children]))].filter(one => free(one) && text(one).length < 30 &&
       !/^[\p{L}\p{N}<←⌫_␣.,'-]$/u.test(text(one)));
-    return [...written, ...others.sort((left, right) => tells(right) - tells(left))];
+    // what sends stands last on most keyboards, behind what takes a letter away
+    return [...written, ...others.reverse().sort((left, right) => tells(right) - tells(left))];
   };
   const kinds = {
     row: rows,

@@ -19,6 +19,7 @@ from aui_tui.tasks.fields import (
     disabled_button,
     disabled_field,
     field_of,
+    hidden_field,
     likely_field,
     opener,
     search_field,
@@ -226,7 +227,12 @@ async def _typed(visit: Visit, query: str, *, likely: bool = True) -> SearchResu
     if likely:
         box = await likely_field(visit, before)
     if box is None:
-        apart = await visit.kept_out(before, lambda seen: field_of(seen) or (None if page.stands else _entry(seen)))
+        by_form = await hidden_field(visit, before)
+
+        def sought(seen: Outline) -> Node | None:
+            return field_of(seen) or (by_form if by_form in seen.nodes else None if page.stands else _entry(seen))
+
+        apart = await visit.kept_out(before, sought)
         if apart is not None:
             return apart
         # what would have opened the search may need what was held back
