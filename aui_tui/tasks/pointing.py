@@ -136,7 +136,7 @@ async def trial_that(
         again = await pointable(page, kind, about)
         same = next((at for at, spot in enumerate(again) if spot == chosen), None)
         same = next((at for at, spot in enumerate(again) if spot.tag == found.tag), None) if same is None else same
-        if same is None or not await _does_it_alone(page, same, brings):
+        if same is None or not await _does_it_alone(page, same, found.tag, brings):
             return None
     if found is not None:
         visit.step("pointed", note=found.tag, outline=page.outline)
@@ -205,7 +205,7 @@ async def _trial(
     return trial
 
 
-async def _does_it_alone(page: Page, at: int, brings: Callable[[Trial], bool]) -> bool:
+async def _does_it_alone(page: Page, at: int, tag: str, brings: Callable[[Trial], bool]) -> bool:
     """Say whether that one alone ``brings`` something: not the page by itself, a scroll or the focus."""
     await page.fence.shut()
     await page.query("point", at)
@@ -214,7 +214,7 @@ async def _does_it_alone(page: Page, at: int, brings: Callable[[Trial], bool]) -
     before = await page.view(0)
     if brings(Trial("", (before,), ())):
         return False
-    trial = await _trial(page, at, "", before, brings)
+    trial = await _trial(page, at, tag, before, brings)
     return trial is not None and brings(trial)
 
 
