@@ -94,11 +94,13 @@ def _freed_in(shown: Outline, before: Outline, control: Node) -> Node | None:
     free = [node for node in after if node.name == control.name and not node.disabled]
     if len(after) != len(had):
         return free[0] if len(free) > sum(node.name == control.name and not node.disabled for node in had) else None
-    closed = [(node.name, node.disabled) for node in had]
-    place = closed.index((control.name, control.disabled)) if (control.name, control.disabled) in closed else -1
-    node = after[place] if place >= 0 else control
-    is_same = node.name == control.name or node.name not in {name for name, _ in closed}
-    return node if is_same and not node.disabled else None
+    at = next((at for at, node in enumerate(had) if _alike(node, control)), None)
+    others = {node.name for node in had} - {control.name}
+    return after[at] if at is not None and not after[at].disabled and after[at].name not in others else None
+
+
+def _alike(node: Node, other: Node) -> bool:
+    return (node.name, node.disabled) == (other.name, other.disabled)
 
 
 async def by_choices(visit: Visit, nodes: Sequence[Node], shows: Callable[[Outline], bool]) -> Outline | None:

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote, urldefrag, urlsplit
 
 from aui_tui.model.observations import GONE, READABLE_ENOUGH
@@ -105,7 +105,9 @@ async def _for_eyes(visit: Visit) -> TaskResult | None:
         if hidden is not None:
             return hidden
     nameless = await visit.page.query("nameless-links", True) or {"count": 0, "example": ""}
-    if nameless["count"] >= FAKES or await _leads_on(visit, await nameless_links(visit)):
+    if nameless["count"] < FAKES:
+        nameless = await _leading_without_name(visit) or nameless
+    if nameless["count"] >= FAKES or nameless.get("leads"):
         visit.step("looked", note="for a link with a name", mark="stuck", outline=outline)
         facts = {"count": str(nameless["count"]), "example": nameless["example"]}
         return ended("follow-unnamed", facts, url=outline.url, snippet=nameless["example"])
@@ -126,16 +128,21 @@ async def _for_eyes(visit: Visit) -> TaskResult | None:
     return ended("follow-drawn", {"example": example}, url=outline.url, snippet=example) if example else None
 
 
-async def _leads_on(visit: Visit, nameless: list[Node]) -> bool:
-    """Say whether links without a name open a page of the site that speaks of what the homepage says."""
-    said = words(visit.home.text()) - words(visit.home.title)
-    leading = [node for node in nameless if visit.same_site(node.url) and _address(visit, node) and opens(node.url)]
-    for node in leading[:CANDIDATES]:
+async def _leading_without_name(visit: Visit) -> dict[str, Any]:
+    """Return how many links without a name may lead on, and the start tag of one; empty where they do not.
+
+    One of them opens a page of the site that speaks of what the homepage says.
+    """
+    own = words(visit.home.title)
+    every = [node for node in await nameless_links(visit) if "contentinfo" not in node.path]
+    links = [node for node in every if visit.same_site(node.url) and _address(visit, node) and opens(node.url)]
+    tags = {node.url: await visit.page.snippet(node) for node in links[:CANDIDATES]}
+    for url, tag in tags.items():
         with suppress(Closed, Stuck):
-            outline = await visit.served(node.url)
-            if visit.page.status < FAULTY and _alike(words(_heads(outline)) - words(visit.home.title), said):
-                return True
-    return False
+            outline = await visit.served(url)
+            if visit.page.status < FAULTY and _alike(words(_heads(outline)) - own, words(visit.home.text()) - own):
+                return {"count": len(links), "example": tag, "leads": True}
+    return {}
 
 
 async def _straight(visit: Visit, node: Node) -> TaskResult:

@@ -17,6 +17,7 @@ from aui_tui.tasks.outline import DIALOGS, SHORT, Node, Outline
 from aui_tui.tasks.page import LOOK, Closed, Stuck, Untouched
 from aui_tui.tasks.pointing import (
     MAX_PRESSES,
+    PATIENCE,
     by_control,
     by_mouse_alone,
     by_pointing,
@@ -55,8 +56,6 @@ UNSURE: Final = "offer-unsure"
 """Reason for a button beside a price whose name this test does not know."""
 WAYS: Final = 2
 """Pages that are opened behind what a press or a mouse shows."""
-LATE: Final = 1.0
-"""Seconds in which a control that is called disabled takes a press."""
 _COST: Final = re.compile(r'"(?:price|lowPrice)"\s*:\s*"?(?!0+(?:\.0+)?\b)\d')
 _IN_STOCK: Final = re.compile(r"(?:InStock|LimitedAvailability|OnlineOnly|PreOrder)\b")
 
@@ -492,7 +491,9 @@ async def _closed(visit: Visit, offer: Offer, control: Node) -> str:
     node = await visit.again(control) or control
     await page.attempt()
     begun = len(page.fence.held)
-    if not await page.takes(node, lambda element: element.click(force=True, timeout=1000 * LATE, no_wait_after=True)):
+    if not await page.takes(
+        node, lambda element: element.click(force=True, timeout=1000 * PATIENCE, no_wait_after=True)
+    ):
         return "offer-choose"
     taken = tells(before, await page.view(LOOK), page.fence.held[begun:])
     return "offer-disabled" if taken else "offer-choose"

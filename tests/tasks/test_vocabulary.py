@@ -214,3 +214,16 @@ def test_words_fold_accents_and_pair_letters() -> None:
     assert words("Über die Café-Räume") == {"uber", "cafe", "raume"}
     assert words("東京の部屋") & words("部屋を探す") == {"部屋"}
     assert words("The and of") == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "is_taken"),
+    [
+        ("Ljunghonung ligger i korgen", True),
+        ("Soap with rosemary is in your cart", True),
+        ("Hotellet ligger i centrum", False),
+        ("Het hotel ligt in het bos", False),
+    ],
+)
+def test_where_a_thing_lies_says_that_it_was_taken_only_of_a_cart(text: str, is_taken: bool) -> None:
+    assert bool(TAKEN.search(text)) is is_taken
