@@ -113,16 +113,17 @@ async def choices_that(
 ) -> tuple[Outline | None, list[Node]]:
     """Make the first choices among the ``nodes`` of a page, which is open, while nothing can leave, until it ``shows``.
 
-    What was pressed is pressed again where that is not enough. Returns the page then, and what was chosen.
+    A button that changed the page is pressed again where that is not enough. Returns the page then, and the choices.
     """
     page = visit.page
     await page.fence.shut()
     known: set[tuple[object, ...]] = set()
     pressed: list[Node] = []
-    waiting = _choices(nodes, known)
+    again: list[Node] = []
+    waiting, glimpse = _choices(nodes, known), await page.query("glimpse")
     for _ in range(MAX_CHOICES):
         if not waiting:
-            waiting = [node for node in pressed if node.role == "button"]
+            waiting, again = again, []
         if not waiting:
             break
         node = waiting.pop(0)
@@ -133,6 +134,9 @@ async def choices_that(
         outline = await page.look()
         if shows(outline):
             return outline, pressed
+        before, glimpse = glimpse, await page.query("glimpse")
+        if node.role == "button" and (glimpse is None or glimpse != before):
+            again.append(node)
         # what came up, as the days of a calendar, before the rest
         waiting = _choices(outline.nodes, known) + waiting
     return None, pressed

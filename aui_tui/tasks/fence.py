@@ -20,6 +20,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from enum import Enum
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote_plus, urlsplit
 
@@ -45,6 +46,10 @@ CONTENT: Final = frozenset({"document", "script", "xhr", "fetch", "stylesheet"})
 """Kinds of requests that bring what a page says; pictures, fonts and beacons are not waited for."""
 FETCHED: Final = CONTENT - {"document", "stylesheet"}
 """Kinds of requests without which a page may stay empty."""
+KEPT: Final = frozenset({"script", "stylesheet", "font", "image"})
+"""Kinds of requests whose answers are kept, since the interception turns the browser's own cache off."""
+KEPT_BYTES: Final = 2_000_000
+"""Size of the largest answer that is kept, and ten times as much of all of them."""
 ASKING: Final = frozenset({"xhr", "fetch"})
 """Kinds of requests that may carry a search."""
 PATIENCE: Final = 2.5
@@ -57,6 +62,9 @@ PRESSES: Final = frozenset({"shut", "method", "acts"})
 """Reasons why a request ends here that a press, not an address, brings about."""
 _NUMBERS: Final = re.compile(rb"[0-9a-f-]{16,}|[\d.]+")
 """What differs each time in what a page sends by the clock: times, counts and identifiers."""
+OF_MESSAGE: Final = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection", "set-cookie"})
+"""Header fields of one message, not of the file that it carries."""
+_UNKEPT: Final = re.compile(r"\bno-(?:store|cache)\b|\bmax-age=0*\b(?!\d)", re.IGNORECASE)
 TUNNEL_SECONDS: Final = 10.0
 """Seconds after a request that may leave in which tunnels to its server are allowed."""
 MOST: Final = 1000
@@ -141,6 +149,43 @@ def objection(phase: NetworkPhase, method: str, url: str, *, document: bool, que
     return "" if method in SAFE or query else "method"
 
 
+class File(NamedTuple):
+    """An answer with status 200 to a GET for a script, a style sheet, a font or a picture."""
+
+    fields: Mapping[str, str]
+    body: bytes
+
+
+class Files:
+    """The files that pages of one run were made of: each is asked for once, as a browser with a cache does."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, File] = {}
+        self._left = 10 * KEPT_BYTES
+
+    def of(self, request: Request) -> File | None:
+        """Return what answers ``request``; None where that must be asked for."""
+        return self._kept.get(request.url) if request.resource_type in KEPT and request.method == "GET" else None
+
+    async def keep(self, request: Request) -> None:
+        """Keep the answer to ``request``, which has come, where RFC 9111 lets a cache use it again unasked."""
+        response = await request.response()
+        if response is None or request.method != "GET" or response.status != HTTPStatus.OK or request.url in self._kept:
+            return
+        fields = {name: value for name, value in response.headers.items() if name not in OF_MESSAGE}
+        if _UNKEPT.search(fields.get("cache-control", "")) or not {"*", "cookie"}.isdisjoint(
+            re.split(r"[\s,]+", fields.get("vary", "").lower())
+        ):
+            return
+        length = response.headers.get("content-length", "0")
+        if length.isdecimal() and int(length) > KEPT_BYTES:
+            return
+        body = await response.body()
+        if len(body) <= min(KEPT_BYTES, self._left):
+            self._left -= len(body)
+            self._kept[request.url] = File(fields, body)
+
+
 class Held(NamedTuple):
     """A request that ended in the fence.
 
@@ -178,6 +223,7 @@ class Fence:
         access: ScanPolicy,
         allowance: Allowance,
         usage: Usage | None = None,
+        files: Files | None = None,
     ) -> None:
         self._browser = browser
         self._fetch = fetch
@@ -194,6 +240,7 @@ class Fence:
         self._waiting: dict[Request, float] = {}
         self._passed: dict[tuple[str, int], float] = {}
         self.usage = usage or Usage()
+        self._files = files if files is not None else Files()
         self.proxy = Proxy(self._dial, allowance, self.usage)
         self.context: BrowserContext | None = None
         self.crashed: list[Page] = []
@@ -339,8 +386,11 @@ class Fence:
         if failed and request in self._waiting and request.resource_type in FETCHED:
             self.failures += 1
 
-    def _finished(self, request: Request) -> None:
+    async def _finished(self, request: Request) -> None:
         self._waiting.pop(request, None)
+        if request.resource_type in KEPT and self.phase is not NetworkPhase.SHUT:
+            with suppress(Exception):  # the page may have gone meanwhile
+                await self._files.keep(request)
 
     def _failed(self, request: Request) -> None:
         waited = self._waiting.pop(request, None) is not None and request.resource_type in FETCHED
@@ -413,14 +463,19 @@ class Fence:
 
     async def _route(self, route: Route) -> None:
         request = route.request
-        self.usage.requests += self.phase is not NetworkPhase.SHUT
+        kept = self._files.of(request)
+        self.usage.requests += kept is None and self.phase is not NetworkPhase.SHUT
         with suppress(Exception):  # the page may have gone meanwhile
             if self.exhausted:
                 await route.abort("blockedbyclient")
-            elif request.resource_type != "document" and not request.is_navigation_request():
-                await (route.abort("blockedbyclient") if self._ends(request) else route.continue_())
-            else:
+            elif request.resource_type == "document" or request.is_navigation_request():
                 await self._document(route, request)
+            elif self._ends(request):
+                await route.abort("blockedbyclient")
+            elif kept is not None:
+                await route.fulfill(status=200, headers=dict(kept.fields), body=kept.body)
+            else:
+                await route.continue_()
 
     async def _document(self, route: Route, request: Request) -> None:
         page, framed = _asker(request)

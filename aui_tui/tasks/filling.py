@@ -182,6 +182,10 @@ class _Search:
         """Open up to ``most`` pages behind ``links`` that were not seen, until one has a form; return it."""
         visit = self.visit
         for node in [node for node in links if visit.place(node.url) not in visit.outlines][:most]:
+            known = visit.known(node.url)
+            if known is not None and not has_entry(known):
+                self._invites(node, known)
+                continue
             await self.freshen()
             try:
                 outline = await visit.served(node.url)
@@ -235,6 +239,10 @@ class _Search:
         if self.ending is None and visit.cover is not None and any(map(is_entry, outline.dom_only)):
             self.ending = await covered(visit, visit.cover, outline)
         self.ending = self.ending or await _not_fields(visit, outline)
+        self._invites(node, outline)
+
+    def _invites(self, node: Node, outline: Outline) -> None:
+        """Note the first page without a field whose link, ``node``, invites."""
         fields = (one for one in outline.entries() if is_entry(one) and "contentinfo" not in one.path)
         if not self.invited and _invites(node) and next(fields, None) is None:
             self.invited = node.url

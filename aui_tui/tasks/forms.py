@@ -69,7 +69,8 @@ async def forms_of(page: Page, outline: Outline) -> list[Form]:
         about = answer or await page.ask(node, "control")  # a busy machine may be late
         if node.role == "button" and (about or {}).get("type") != "file":
             continue
-        if about and about["visible"] and not TRAP.search(node.name):
+        shows_text = about and about["readonly"] and about["tag"] == "TEXTAREA"  # as the source of a page does
+        if about and about["visible"] and not shows_text and not TRAP.search(node.name):
             groups.setdefault((node.ref.rpartition("e")[0], about["key"]), []).append(Control(node, about))
     return [Form(outline.url, key, controls) for (_, key), controls in groups.items() if _counts(controls, key)]
 

@@ -82,16 +82,16 @@ async def offer(visit: Visit) -> TaskResult:
                 continue
             begun.append(visit.place(url))
             opened += 1
+            known = visit.known(url)
             try:
-                outline = await visit.served(url)
+                outline = known if known is not None and not _is_worth(offered(known)) else await visit.served(url)
             except (Closed, Stuck) as error:
                 failure = error if likely else failure
                 continue
         candidate = offered(outline)
         # the homepage tells of many things: it decides only where its offer is whole
         part = outline is visit.home and not candidate.is_whole
-        worth = candidate.is_one or candidate.price or candidate.price_unread or candidate.control
-        ending = await _judge(visit, candidate) if worth and not part else None
+        ending = await _judge(visit, candidate) if _is_worth(candidate) and not part else None
         if ending is not None and ending.outcome == DONE:
             return ending
         endings += [ending] if ending is not None else []
@@ -112,6 +112,11 @@ async def offer(visit: Visit) -> TaskResult:
     if endings:
         return next((ending for ending in endings if ending.outcome != BLOCKED), endings[0])
     return _none(visit, failure)
+
+
+def _is_worth(offer: Offer) -> bool:
+    """Say whether a page holds enough of an offer to judge it."""
+    return bool(offer.is_one or offer.price or offer.price_unread or offer.control)
 
 
 def _walked(visit: Visit) -> bool:
@@ -185,7 +190,8 @@ async def _folds(visit: Visit, outline: Outline) -> bool:
     """
     facts = await visit.facts(outline.url)
     short = (said for node in outline.nodes if len(said := node.name or node.text) <= SHORT)
-    if not facts.priced and not any(map(SELLS.search, (*facts.hidden, *short))):
+    # an address may hold the word “shop”
+    if not facts.priced and not any(SELLS.search(said) for said in (*facts.hidden, *short) if "://" not in said):
         return False
     home = outline is visit.home
     main = set(outline.nodes if home else outline.main())

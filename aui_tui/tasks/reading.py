@@ -206,10 +206,16 @@ async def nameless_links(visit: Visit) -> list[Node]:
 
     Raises Closed, Stuck.
     """
-    links = (await visit.shown(visit.url)).of("link")
-    named = {visit.place(node.url) for node in links if node.name}
-    nameless = [node for node in links if not node.name and node.ref and visit.place(node.url) not in named]
+    if not _nameless(visit, visit.home):
+        return []
+    nameless = _nameless(visit, await visit.shown(visit.url))
     return [node for node in nameless if await visit.page.ask(node, "unheard")]
+
+
+def _nameless(visit: Visit, outline: Outline) -> list[Node]:
+    links = outline.of("link")
+    named = {visit.place(node.url) for node in links if node.name}
+    return [node for node in links if not node.name and node.ref and visit.place(node.url) not in named]
 
 
 def names_an_item(node: Node, own: set[str], but: re.Pattern[str] = NEVER) -> bool:

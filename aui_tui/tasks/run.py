@@ -48,7 +48,7 @@ from aui_tui.scan.probes import Url, planned, probe
 from aui_tui.scan.target import parse
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.contact import contact
-from aui_tui.tasks.fence import EVERYBODY, Fence
+from aui_tui.tasks.fence import EVERYBODY, Fence, Files
 from aui_tui.tasks.filling import form, form_on
 from aui_tui.tasks.following import follow
 from aui_tui.tasks.forms import has_entry
@@ -155,7 +155,7 @@ class _Run:
         start: str,
     ) -> None:
         self.observations, self.browser, self.allowance, self.live = observations, browser, allowance, live
-        self.access, self.secrets, self.usage = access, access.secrets, Usage()
+        self.access, self.secrets, self.usage, self.files = access, access.secrets, Usage(), Files()
         self.rules: dict[str, asyncio.Future[robots.Robots | None]] = {}
         self.begun = time.monotonic()
         self.fences: list[Fence] = []
@@ -173,7 +173,8 @@ class _Run:
 
     def _page(self) -> Page:
         """Return a tab behind a fence of its own; what it uses counts with the others."""
-        fence = Fence(self.browser, self._robots, self.observations.origin, self.access, self.allowance, self.usage)
+        origin, shared = self.observations.origin, (self.allowance, self.usage, self.files)
+        fence = Fence(self.browser, self._robots, origin, self.access, *shared)
         self.fences.append(fence)
         return Page(fence)
 

@@ -22,11 +22,11 @@ from aui_tui.model.tasks import Step, TaskEvent, TaskResult, TreeDifference
 from aui_tui.packaged import read_table
 from aui_tui.tasks.covers import Cover
 from aui_tui.tasks.fence import NetworkPhase
-from aui_tui.tasks.forms import Form, forms_of, has_entry
+from aui_tui.tasks.forms import LOOSE, Form, forms_of, has_entry
 from aui_tui.tasks.outline import DIALOGS, NOTHING, Node, Outline
 from aui_tui.tasks.page import Page, Stuck
 from aui_tui.tasks.trials import Spot, Trail, Trial
-from aui_tui.tasks.vocabulary import EMAIL, PHONE, PRICE, PUZZLE, TAKES, acts
+from aui_tui.tasks.vocabulary import EMAIL, MAIL, PHONE, PRICE, PUZZLE, TAKES, acts
 from aui_tui.text import clean
 
 DISMISSALS: Final = 2
@@ -45,20 +45,23 @@ PUZZLE_TEXT_CHARS: Final = 1000
 
 
 class Facts(NamedTuple):
-    """What a page holds: the names of controls that are ``hidden``, what scripts have ``painted``, and the forms, None
-    where nothing takes typing.
+    """What a page holds, with its ``outline``: the names of controls that are ``hidden``, what scripts have
+    ``painted``, and the forms, None where nothing takes typing.
 
     ``moved``: something that is no control reacts to a mouse, in the main part, or anywhere on the homepage.
     ``priced``: it holds a price, shown or not, or may draw or write one. ``unshown``: an address or a number to call
-    stands in it, and none is shown.
+    stands in it, and none is shown. ``plain``: it was seen whole, nothing but a field takes typing, and no puzzle
+    stands there.
     """
 
+    outline: Outline
     hidden: tuple[str, ...]
     painted: str
     moved: bool
     priced: bool
     forms: list[Form] | None
     unshown: bool
+    plain: bool
 
 
 class Choices(NamedTuple):
@@ -188,15 +191,27 @@ class Visit:
             await self.note(await self.shown(url))
         return self.noted[self.place(url)]
 
+    def known(self, url: str) -> Outline | None:
+        """Return the page at ``url`` as a task opened it, where nothing but its outline is of interest."""
+        facts = self.noted.get(self.place(url))
+        if facts is None or not facts.plain:
+            return None
+        self.outlines.setdefault(self.place(url), facts.outline)
+        return facts.outline
+
     async def note(self, outline: Outline) -> None:
         """Keep what a page holds, which is open with nothing over it, so that it need not be opened for that again."""
         page, everywhere = self.page, "home" if self.at_home(outline.url) else ""
         questions = (
+            page.inspect("moved", everywhere),
             page.query("hidden-controls"),
             page.query("painted"),
             page.query("priced", [PRICE.pattern, TAKES.pattern]),
+            page.inspect("written", MAIL.pattern),
+            page.query("editable", LOOSE),
+            page.query("puzzle", [PUZZLE.pattern, ""]),
         )
-        moved, hidden, painted, priced = await asyncio.gather(page.inspect("moved", everywhere), *questions)
+        moved, hidden, painted, priced, *instead = await asyncio.gather(*questions)
         forms = await forms_of(page, outline) if has_entry(outline) else None
         names = tuple(map(str, hidden or ()))
         text, links = outline.text(), outline.of("link")
@@ -204,7 +219,8 @@ class Visit:
             EMAIL.search(text) or PHONE.search(text) or any(node.url.startswith(("mailto:", "tel:")) for node in links)
         )
         unshown = not told and bool(await page.query("unshown", f"{EMAIL.pattern}|{PHONE.pattern}"))
-        facts = Facts(names, str(painted or ""), bool(moved), priced is not False, forms, unshown)
+        plain = not (self.obstacle or self.cover or any(instead))
+        facts = Facts(outline, names, str(painted or ""), bool(moved), priced is not False, forms, unshown, plain)
         self.noted[self.place(outline.url)] = facts
 
     async def _has_closed_shadow_root(self, outline: Outline) -> bool:

@@ -23,9 +23,11 @@ ACTING = """/cart/add?id=1 /panier/ajouter?id=0 /panier/supprimer/1 /compte/deco
 /pedido/comprar?id=2 /konto/usun?id=1 /korzina/dobavit/2 /заказ/купить?id=3 /カート/追加/0 /注文?id=1 /购物车/删除/3 /shop/addToCart?id=4
 /?add-to-cart=5 /account?do=logout /list?cmd=delete&id=2 /mail?unsubscribe=3 /winkelwagen/toevoegen/1 /bestel?product=2 /order?id=1
 /deleteItem.php?id=4 /log-out /users/sign_out /produkte/7/in-den-warenkorb /carrello/aggiungi/3 /salas/azul/reservar /termin/buchen/7 /pedir?id=3 /pedir-cita/12
-/reservar-sala-azul /carrinho/adicionar?id=1 /konto/löschen"""
+/reservar-sala-azul /carrinho/adicionar?id=1 /konto/löschen
+/doku.php?id=start&do=edit /index.php?title=Talk:Main_Page&action=edit&redlink=1 /wiki/bin/edit/Main/Home"""
 READING = """/ /items/one /search?q=order /list?sort=order&order=asc /blog/how-to-delete-a-file /about /books/2 /wiki/Special:Search
-/news/federal-reserve-keeps-its-course /docs/addons.html /addresses /app/delete.js /product/payload /en/address-book /pedir-cita /es/pedir-cita/ /de/termin-buchen /reservar /prenota"""
+/news/federal-reserve-keeps-its-course /docs/addons.html /addresses /app/delete.js /product/payload /en/address-book /pedir-cita /es/pedir-cita/ /de/termin-buchen /reservar /prenota
+/collections/the-summer-edit /photo-editor /docs/edit-a-page /do-it-yourself"""
 
 ORDERING = """/commande /commandez /fr/commande /bestellungen /de/bestellen /order /order-form /how-to-order.html /bon-de-commande /bestelformulier /注文 /заказ
 /formulaire-commande /order-price-list"""
