@@ -78,7 +78,9 @@ WATCH: Final = """(() => {
   const due = new Set();
   let changed = performance.now(), level = 0, fired = 0;
   new MutationObserver(() => { changed = performance.now(); }).observe(document, { childList: true, subtree: true });
-  for (const kind of ["keydown", "pointerdown"]) addEventListener(kind, () => { fired = 0; }, true);
+  const begin = () => { fired = 0; };
+  for (const kind of ["keydown", "pointerdown"]) addEventListener(kind, begin, true);
+  Object.defineProperty(window, Symbol.for("watch"), { value: begin });
   window.setTimeout = new Proxy(setTimeout, { apply(set, self, [work, wait, ...given]) {
     const own = level + 1;
     if (typeof work !== "function" || own > 3 || wait > 1500) return Reflect.apply(set, self, [work, wait, ...given]);

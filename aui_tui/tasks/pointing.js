@@ -331,6 +331,18 @@ getEventListeners => {
   return found ? found.cloneNode(false).outerHTML.slice(0, 160) : "";
 }
 
+//: keyed  Whether what has the focus takes keys, or anything around it listens to them.
+getEventListeners => {
+  const above = ABOVE, own = window[Symbol.for("watch")];
+  let focus = document.activeElement || document.body;
+  while (focus && focus.shadowRoot && focus.shadowRoot.activeElement) focus = focus.shadowRoot.activeElement;
+  if (!focus || focus.isContentEditable || ["iframe", "input", "textarea", "select", "object", "embed"].includes(focus.localName)) return true;
+  const hears = node => Object.entries(getEventListeners(node)).some(([kind, those]) =>
+    /^key|^(before|text)?input$|^paste$/i.test(kind) && those.some(({ listener }) => listener !== own));
+  for (let node = focus; node; node = above(node)) if (hears(node)) return true;
+  return hears(document) || hears(window);
+}
+
 //: writes  Whether what is typed goes into a control with a name.
 () => {
   let focus = document.activeElement;

@@ -616,7 +616,7 @@ async def _typed_by_mouse(visit: Visit, query: str) -> str:
     for at, spot in enumerate(spots):
         begun = len(fence.held)
         pressed = await page.clicked(at)
-        if pressed is None or await page.query("writes"):
+        if pressed is None or await page.query("writes") or await page.inspect("keyed") is False:
             continue
         await page.write(query)
         await page.press("Enter")
