@@ -30,7 +30,7 @@ from aui_tui.scan.network import Routes, Stream, ssl_context
 from aui_tui.scan.policy import ScanPolicy
 from aui_tui.scan.robots import Robots
 from aui_tui.scan.target import DEFAULT_PORTS, Origin
-from aui_tui.tasks.proxy import Allowance, Proxy, ProxyRequest, Refused, Usage
+from aui_tui.tasks.proxy import Allowance, Proxy, ProxyRequest, Refused, Usage, is_prefetch
 from aui_tui.tasks.vocabulary import acts, opens
 from aui_tui.text import clean
 
@@ -465,10 +465,10 @@ class Fence:
 
     async def _route(self, route: Route) -> None:
         request = route.request
-        kept = self._files.of(request)
-        self.usage.requests += kept is None and self.phase is not NetworkPhase.SHUT
+        kept, prefetch = self._files.of(request), is_prefetch(request.headers)
+        self.usage.requests += kept is None and not prefetch and self.phase is not NetworkPhase.SHUT
         with suppress(Exception):  # the page may have gone meanwhile
-            if self.exhausted:
+            if self.exhausted or prefetch:
                 await route.abort("blockedbyclient")
             elif request.resource_type == "document" or request.is_navigation_request():
                 await self._document(route, request)

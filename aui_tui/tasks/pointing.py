@@ -30,7 +30,7 @@ MAX_FOCUSED: Final = 20
 """Controls that are focused to see it."""
 DRAGS: Final = 3
 """How often a thing is dragged, as long as each time shows something else."""
-BRIEF: Final = 0.4
+BRIEF: Final = 0.25
 PATIENCE: Final = 1.0
 """Seconds for a control to take a press, on a page at rest, and for one that is in reach then and did not."""
 ALONE: Final = 0.7

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -68,9 +68,15 @@ class ProxyRequest(NamedTuple):
     def document(self) -> bool:
         """The request is for a page, or for one that may be shown later (Fetch Metadata, Sec-Purpose)."""
         fields = {name.lower(): value.lower() for name, value in self.fields}
-        return fields.get("sec-fetch-dest") in ("document", "iframe", "frame") or "prefetch" in fields.get(
-            "sec-purpose", fields.get("purpose", "")
-        )
+        return fields.get("sec-fetch-dest") in ("document", "iframe", "frame") or is_prefetch(fields)
+
+
+def is_prefetch(fields: Mapping[str, str]) -> bool:
+    """Say whether a request asks for something that may be needed later: a hint that a browser need not follow.
+
+    ``fields``: those of its head, names in lower case (Resource Hints, Sec-Purpose of the Fetch standard).
+    """
+    return "prefetch" in fields.get("sec-purpose", fields.get("purpose", ""))
 
 
 class Proxy:

@@ -350,7 +350,8 @@ async () => {
 ([price, takes]) => {
   const cost = new RegExp(price), had = new RegExp(takes, "i"), deep = DEEP, root = ROOT, every = deep("*");
   const kept = ["aria-label", "alt", "title", "value", "content", "placeholder"];
-  const said = [document.documentElement.textContent];
+  const written = [...document.scripts].map(script => script.textContent);
+  const said = [written.reduce((text, script) => text.replace(script, ""), document.documentElement.textContent)];
   for (const element of every) {
     if (element.localName === "canvas" || (element.localName === "iframe" && !element.contentDocument)) return true;
     if (element.localName === "iframe") said.push(element.contentDocument.documentElement.textContent);
@@ -359,9 +360,11 @@ async () => {
     for (const { name, value } of element.attributes) if (kept.includes(name) || name.startsWith("data-")) said.push(value);
   }
   // a script puts it together: a sign of a currency apart from the amount, or markup with something to be had
-  const scripts = [...document.scripts].map(script => script.textContent).join("\n").slice(0, 200000);
-  if (/[€£¥￥₹₩₽₺₴₪฿₫]|["'`]\$["'`]|["'`>]\$\$?\{|\b(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN)\b/.test(scripts)) return true;
+  const scripts = written.join("\n").slice(0, 200000);
+  if (/[€£¥￥₹₩₽₺₴₪฿₫]|["'`]\$["'`]|\$\$\{|\b(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN)\b/.test(scripts)) return true;
   if ([...scripts.matchAll(/>([^<>{}]{2,40})</g)].some(part => had.test(part[1]))) return true;
+  // a dollar and one digit stand for an argument there
+  said.push(scripts.replace(/\$\d(?![\d.,])/g, ""));
   return cost.test(said.join("\n").slice(0, 500000));
 }
 

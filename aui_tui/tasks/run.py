@@ -74,7 +74,10 @@ CORES: Final = os.cpu_count() or 1
 LANES: Final = 2
 """Tasks that run side by side; each takes a core while its page is drawn."""
 ASIDE: Final = ("search", "form")
-"""Tasks that run beside the others, in this order: much of what the form tries, the others have tried then."""
+"""Tasks that run beside the others, in this order: much of what the form tries, the others have tried then.
+
+Where the homepage has nothing to search with, the form comes first.
+"""
 ALIVE: Final = 3
 """Questions that a page may leave unanswered before it counts as gone."""
 PASSWORD: Final = 401
@@ -227,9 +230,9 @@ class _Run:
         rest = [task for task in tasks if task != "read"]
         if "follow" not in rest:
             self.followed.set()
-        # without anything to type in or to press, a search needs no page of its own
+        # without anything to type in or to press, a search has little to do
         seeking = visit.reached and "search" in rest and await seeks(visit, visit.home)
-        aside = [task for task in ASIDE if task in rest and (task != "search" or seeking)]
+        aside = [task for task in (ASIDE if seeking else ASIDE[::-1]) if task in rest]
         others = [task for task in rest if task not in aside]
         if visit.act or CORES < LANES or not visit.reached or visit.veil or not (aside and others):
             await self._lane(visit, rest, end)

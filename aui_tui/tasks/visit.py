@@ -40,6 +40,8 @@ MOST_TIME: Final = 0.75
 """Parts of what the run may use, and of the time of the task, after which nothing is tried that may be in vain."""
 MAX_SHADOW_CHECKS: Final = 3
 """Texts that are checked for a closed shadow root around them."""
+ROUTE: Final = ("/", "!")
+"""How the fragment of an address begins that is no place of a page, but a route of its scripts."""
 PUZZLE_TEXT_CHARS: Final = 1000
 """Characters at the beginning of a page that are searched for the words of a puzzle."""
 
@@ -158,7 +160,8 @@ class Visit:
     def _whole(self, url: str) -> str:
         page, fragment = urldefrag(url)
         place = unquote(fragment)
-        return page if place in self.anchors or place.casefold() in ("", "top") else url
+        elsewhere = page != urldefrag(self.home.url or self.url)[0] and not place.startswith(ROUTE)
+        return page if elsewhere or place in self.anchors or place.casefold() in ("", "top") else url
 
     def at_home(self, url: str) -> bool:
         """Say whether ``url`` is the homepage."""
