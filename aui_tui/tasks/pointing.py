@@ -30,9 +30,10 @@ MAX_FOCUSED: Final = 20
 """Controls that are focused to see it."""
 DRAGS: Final = 3
 """How often a thing is dragged, as long as each time shows something else."""
-BRIEF: Final = 0.25
-PATIENCE: Final = 1.0
-"""Seconds for a control to take a press, on a page at rest, and for one that is in reach then and did not."""
+PATIENCE: Final = 2.0
+"""Seconds for a control that is in reach to take a press; a busy machine may be late."""
+BRIEF: Final = 0.3
+"""The same for one that is not."""
 ALONE: Final = 0.7
 """Seconds in which a page that changes by itself shows that it does."""
 
@@ -228,10 +229,9 @@ def presses(outline: Outline, but: re.Pattern[str] = UNDOES) -> list[Node]:
 
 
 async def _pressed(page: Page, node: Node) -> bool:
-    """Press a control; say whether it took that. One that is in reach and did not may be late on a busy machine."""
-    if await page.click(node, within=BRIEF):
-        return True
-    return await page.hit(node) is True and await page.click(node, within=PATIENCE)
+    """Press a control once, since twice may undo it; say whether it took that."""
+    is_in_reach = await page.ask(node, "reach") is True
+    return await page.click(node, within=PATIENCE if is_in_reach else BRIEF)
 
 
 def _tries(outline: Outline, but: re.Pattern[str]) -> list[tuple[bool, Node]]:

@@ -37,6 +37,9 @@ element => {
   return null;
 }
 
+//: reach  The same once it is scrolled into sight.
+element => { element.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" }); return (HIT)(element); }
+
 //: hits  The same of several elements; null for one that has gone.
 elements => { const reach = HIT; return elements.map(element => element && reach(element)); }
 
