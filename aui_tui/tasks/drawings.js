@@ -132,7 +132,7 @@ row => /^(?:\p{Sc}|zł|kr|Kč|Ft|lei|CHF|EUR|USD|GBP|円|元|руб)\.?$/u.test(
 }
 
 //: painted  The texts that scripts have drawn on canvases that are shown and say nothing.
-() => [...document.querySelectorAll("canvas")].filter(canvas => canvas.checkVisibility({ visibilityProperty: true }) && !canvas.textContent.trim())
+() => (DEEP)("canvas").filter(canvas => canvas.checkVisibility({ visibilityProperty: true }) && !canvas.textContent.trim())
   .flatMap(canvas => canvas[Symbol.for("painted")] || []).join(" ").slice(0, 4000)
 
 //: drawings  Start tags of what the main region draws without a text or a name, decoration too, the largest first: `drawing`
@@ -222,12 +222,16 @@ async data => {
       !other.test(one.marks) && !one.first.closest("button"));
     const shape = [...part.querySelectorAll("*")].find(element => !other.test(marks(element)) &&
       !element.closest("svg *,a[href],button") && drawn(element) && fits(element) && !named(element) && !element.textContent.trim());
-    return shape || row ? { row, shape } : null;
+    return shape || row ? { part, taker, row, shape } : null;
   }).filter(one => one);
   // the digits of several prices differ; the same few signs for each thing do not
   const looks = new Set(found.flatMap(one => one.row ? one.row.looks : []));
   const several = found.filter(({ row, shape }) => shape || (CURRENCY)(row) || looks.size >= 4).map(({ row, shape }) => shape || row.first.parentElement);
-  return several.length > 1 ? several[0].cloneNode(false).outerHTML.slice(0, 100) : "";
+  // one alone stands between the heading and the control of the only thing to be had, and nothing tells a price
+  const after = (left, right) => !!left && !!right && !!(left.compareDocumentPosition(right) & 4);
+  const single = several.length === 1 && takers.length === 1 && !cost.test(main.innerText) &&
+    found.some(({ part, taker, shape }) => after(part.querySelector("h2,h3,h4,h5,h6"), shape) && after(shape, taker));
+  return several.length > 1 || single ? several[0].cloneNode(false).outerHTML.slice(0, 100) : "";
 }
 
 //: unsaid  What style sheets write on the page for eyes alone: generated content with an empty alternative text.

@@ -47,6 +47,10 @@ async def follow(visit: Visit) -> TaskResult:
     endings = await _in_turn(visit, bare)
     if endings and (endings[-1].outcome == DONE or not all(ending.reason == "follow-unsure" for ending in endings)):
         return _best(endings)
+    menu = [node for node in items(visit, visit.home, main=False) if {"main", "navigation"} <= set(node.path)]
+    inside = await _in_turn(visit, menu)
+    if inside and inside[-1].outcome == DONE:
+        return inside[-1]
     ending = await _nothing_to_follow(visit)
     # a main part without any link in sight: the page leads further from its head alone
     around = await _around(visit) if ending.reason in ("follow-none", "follow-hover") else []
@@ -55,7 +59,11 @@ async def follow(visit: Visit) -> TaskResult:
     unfolded = await _in_turn(visit, await _unfolded(visit), _straight)
     if unfolded and unfolded[-1].outcome == DONE:
         return unfolded[-1]
-    return ending if around or unfolded or ending.reason != "follow-none" else await _for_eyes(visit) or ending
+    if around or unfolded or ending.reason != "follow-none":
+        return ending
+    seen = await _for_eyes(visit)
+    foot = await _in_turn(visit, items(visit, visit.home, foot=True)) if seen is None else []
+    return foot[-1] if foot and foot[-1].outcome == DONE else seen or ending
 
 
 async def _named(visit: Visit, nodes: list[Node]) -> list[TaskResult]:
@@ -247,10 +255,10 @@ async def _nothing_to_follow(visit: Visit) -> TaskResult:
 async def _list_by_mouse(visit: Visit) -> str:
     """Return what opens a list for a mouse, where an entry of it, which is no control, asks for another page."""
     outline = await visit.shown(visit.url)
-    had = {node.ref for node in outline.nodes}
+    had = {node.text or node.name for node in outline.nodes}  # another document has other references
 
     def entries(shown: Outline) -> list[Node]:
-        fresh = (node for node in shown.nodes if node.ref and node.ref not in had and (node.text or node.name))
+        fresh = (node for node in shown.nodes if node.ref and (node.text or node.name) not in had | {""})
         return [node for node in fresh if not ACTIONABLE & {node.role, *node.path} and not node.framed]
 
     other = {visit.place(node.url) for node in items(visit, outline, main=False)}

@@ -92,6 +92,7 @@ SHARED: Final = {
     "ABOVE": "above",
     "DIGITS": "digits",
     "CURRENCY": "currency",
+    "INERT": "inert",
 }
 """Words that stand for a question in another."""
 
@@ -484,9 +485,10 @@ class Page:
         self.outline = outline = await self._as_the_tree_has(outline)
         alone = any(node.text for node in outline.tree_only)
         self._apart = alone or any(unlike(outline))
-        if alone:
+        jsonld, may_close = await asyncio.gather(self.query("jsonld"), self.query("may-close"))
+        if alone or may_close:
             await self.know_closed_roots()
-        return replace(outline, jsonld=str(await self.query("jsonld") or ""))
+        return replace(outline, jsonld=str(jsonld or ""))
 
     def waits(self) -> bool:
         """Say whether the page still waits for content that it asked for."""

@@ -108,6 +108,7 @@ everywhere => {
   const away = element => !element.checkVisibility({ visibilityProperty: true });
   const shown = element => element.nodeType === 1 && !element.matches("body,html") && !away(element) &&
     box(element).width >= 8 && box(element).height >= 8 && box(element).right + scrollX > 0 && box(element).bottom + scrollY > 0;
+  const painted = element => !text(element) && /url\(/.test(getComputedStyle(element).backgroundImage);
   const icon = element => box(element).width <= 80 && box(element).height <= 80 && !text(element);
   const control = "a[href],button,input:not([type=hidden]),select,textarea";
   const unnamed = element => element.matches(control + ",[role=button],[role=link]") && !spoken(element);
@@ -176,7 +177,7 @@ everywhere => {
   const ways = () => {
     const around = every.concat(shapes()).filter(element => !element.closest("footer,form") && !element.querySelector(control));
     const reacting = around.filter(element => live(element) && !live(above(element)) &&
-      (icon(element) || element.matches("canvas,svg,svg *") || (text(element) && text(element).length < 60)));
+      (icon(element) || painted(element) || element.matches("canvas,svg,svg *") || (text(element) && text(element).length < 60)));
     const plain = around.filter(element => text(element) && text(element).length < 40 && !element.closest("main,[role=main],p,h1,h2,h3") &&
       [...element.childNodes].some(child => child.nodeType === 3 && child.data.trim()));
     return [...new Set([...reacting, ...plain])];

@@ -54,8 +54,8 @@ elements => { const reach = HIT; return elements.map(element => element && reach
     }
   };
   deep(document);
-  const hits = found.map(reach);
-  return hits.includes(true) && !hits.includes(false);
+  const hits = found.map(reach), inert = INERT;
+  return hits.includes(true) && !hits.includes(false) && !inert();
 }
 
 //: over  The names of the buttons in what lies over the centre of the element.
@@ -70,7 +70,8 @@ element => {
 }
 
 //: operated  Whether an element is a control of the accessibility tree, or part of one.
-element => (LABELLED)(element) || !!element.closest(["a[href]", "area[href]", "button", "input", "select", "textarea", "summary",
+element => (LABELLED)(element) || !!element.closest([..."a[href],area[href],button,input,select,textarea,summary".split(",").map(native => native +
+  ":not([role=img],[role=image],[role=heading],[role=figure],[role=listitem],[role=group],[role=article],[role=status],[role=note])"),
   ...["button", "link", "checkbox", "radio", "switch", "tab", "menuitem", "menuitemcheckbox", "menuitemradio", "option",
     "combobox", "slider", "spinbutton", "textbox", "searchbox", "treeitem", "gridcell"].map(role => `[role=${role}]`)].join())
 
@@ -348,6 +349,13 @@ async () => {
 //: jsonld  All JSON-LD of the page as one text.
 () => [...document.querySelectorAll('script[type="application/ld+json" i]')]
   .map(script => script.textContent).join("\n").slice(0, 200000)
+
+//: may-close  Whether an element of a script's own shows something and says nothing, as one does that keeps its shadow root to itself.
+() => [...document.querySelectorAll("*")].some(element => element.localName.includes("-") && !element.shadowRoot && customElements.get(element.localName) &&
+  element.offsetWidth > 0 && element.offsetHeight > 0 && !(element.textContent || "").trim())
+
+//: inert  Whether a part of the page that is shown and says something is inert.
+() => [...document.querySelectorAll("[inert]")].some(part => part.checkVisibility({ visibilityProperty: true }) && (part.textContent || "").trim().length > 100)
 
 //: priced  Whether the page holds a price, shown or not: in a text, a style or an attribute; or may draw or write one.
 ([price, takes]) => {

@@ -175,9 +175,15 @@ async def drawings(visit: Visit, about: str, *unsaid: re.Pattern[str], alone: bo
 
 
 def items(
-    visit: Visit, outline: Outline, *, main: bool = True, acting: bool = False, buying: bool = False
+    visit: Visit,
+    outline: Outline,
+    *,
+    main: bool = True,
+    foot: bool = False,
+    acting: bool = False,
+    buying: bool = False,
 ) -> list[Node]:
-    """Return the links to items in the main region, or in all but the foot of the page, best first.
+    """Return the links to items in the main region, in all but the ``foot`` of the page, or in that, best first.
 
     In a list, article or heading; then names of two words or more; then document order. Links in frames count where
     the page has no other. ``acting``: those whose address acts instead of those that can be followed; ``buying``: those
@@ -186,7 +192,8 @@ def items(
     places = {visit.place(outline.url)}
     own = words(outline.title)
     links: list[tuple[tuple[bool, bool, int], Node]] = []
-    nodes = outline.main() if main else [node for node in outline.nodes if "contentinfo" not in node.path]
+    around = [node for node in outline.nodes if ("contentinfo" in node.path) == foot]
+    nodes = outline.main() if main and not foot else around
     nodes = [node for node in nodes if "columnheader" not in node.path]
     for order, node in enumerate(sorted(nodes, key=lambda node: node.framed)):
         url = visit.place(node.url)

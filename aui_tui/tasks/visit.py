@@ -286,9 +286,11 @@ class Visit:
             if over is None and not tried and not outline.of(*DIALOGS) and await page.query("free"):
                 return outline, None
             cover = Cover(outline, *await page.reach(outline), tried)
-            if cover.free if over is None else await page.hit(over) is not False:
-                return outline, None
             choice = cover.dismissal()
+            is_free = cover.free if over is None else await page.hit(over) is not False
+            # what is inert is there once a notice beside it is dismissed
+            if is_free and (over is not None or choice is None or tried or not await page.query("inert")):
+                return outline, None
             if choice is not None and len(tried) < DISMISSALS:
                 self.step("dismissed", choice, mark="done" if await self.press(choice) else "part", outline=outline)
                 tried.append(choice)
