@@ -66,7 +66,7 @@ async def contact(visit: Visit) -> TaskResult:
             failure = error
             continue
         named = node is not None and CONTACT.search(node.name) is not None
-        way = await _way(visit, outline, by_name=named)
+        way = await _way(visit, outline, by_name=named) or await _in_pieces(visit, outline)
         if way:
             visit.step("found", note=way, outline=outline)
             return ended("contact-done", {"way": way}, url=outline.url)
@@ -255,6 +255,22 @@ async def _backwards(visit: Visit, outline: Outline, value: str) -> bool:
         return False
     await visit.shown(outline.url)
     return any(value in str(text) for text in await visit.page.query("turned") or ())
+
+
+async def _in_pieces(visit: Visit, outline: Outline) -> str:
+    """Return an e-mail address that the page shows in one piece, and that what is hidden cuts in the tree, in words.
+
+    Its letters stand there in that order, so an agent reads it. Empty without one.
+    """
+    text = outline.text()
+    joined = "".join(text.split())
+    if not EMAIL.search(joined):
+        return ""
+    await visit.shown(outline.url)
+    for match in EMAIL.finditer(str(await visit.page.query("eyes") or "")):
+        if match[0] not in text and "".join(match[0].split()) in joined:
+            return f"{ADDRESS} {match[0]}"
+    return ""
 
 
 async def _turned(visit: Visit) -> str:

@@ -218,6 +218,9 @@ async () => {
 //: back  Scroll to the beginning of the page.
 () => { scrollTo({ left: 0, top: 0, behavior: "instant" }); }
 
+//: eyes  The text of the page as it is laid out, which leaves out what is not displayed.
+() => document.body.innerText.slice(0, 100000)
+
 //: fits  Whether the whole page is in the window.
 () => { const root = document.scrollingElement || document.documentElement; return root.scrollHeight <= innerHeight; }
 
