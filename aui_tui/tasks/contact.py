@@ -27,6 +27,7 @@ from aui_tui.tasks.vocabulary import (
     PEOPLE,
     PHONE,
     POSTAL,
+    PROOF,
     REVEAL,
     SAYS_CONTACT,
     SAYS_NUMBER,
@@ -171,10 +172,9 @@ async def _on_request(visit: Visit, outline: Outline, *, home: bool) -> TaskResu
     if turned:
         return ended("contact-turned", {"shown": turned}, url=url)
     button = _revealer(visit, outline)
-    if button is not None:
-        way, held = await _pressed(visit, button)
-        if way or held:
-            return ended("contact-done", {"way": way}, url=url) if way else ended("shut", node=button, url=url)
+    pressed = await _pressed(visit, button, outline) if button is not None else None
+    if pressed is not None:
+        return pressed
     ending = await _by_mouse(visit, await visit.shown(url), shows, (CONTACT,) if home else (REVEAL, CONTACT))
     if ending is not None and home:
         opened = opened or await by_control(visit, url, shows)
@@ -238,15 +238,24 @@ def _revealer(visit: Visit, outline: Outline) -> Node | None:
     return next((node for node in named if _on_the_page(visit, node.url) and not NEVER.search(node.name)), None)
 
 
-async def _pressed(visit: Visit, button: Node) -> tuple[str, bool]:
-    """Press what promises to show a contact; return the way that shows then, and whether a request was held back."""
+async def _pressed(visit: Visit, button: Node, outline: Outline) -> TaskResult | None:
+    """Press what promises to show a contact on a page, which is open; return the ending where it does something.
+
+    It shows a contact, asks for proof of a person first, or asks the network for something that was held back.
+    """
     try:
         pressed = await visit.page.tried(button, shut=not visit.act)
     except Untouched:
-        return "", False
+        return None
     shown = pressed.outline or await visit.page.look()
     visit.step("pressed", button, outline=shown)
-    return await _way(visit, shown, by_name=True), bool(pressed.held)
+    way = await _way(visit, shown, by_name=True)
+    if way:
+        return ended("contact-done", {"way": way}, url=outline.url)
+    if PROOF.search(shown.text()) and not PROOF.search(outline.text()):
+        obstacle = f"“{clean(button.name, SHORT)}” asks for proof of a person first"
+        return ended("unwalked", {"obstacle": obstacle}, node=button, url=outline.url)
+    return ended("shut", node=button, url=outline.url) if pressed.held else None
 
 
 async def _backwards(visit: Visit, outline: Outline, value: str) -> bool:

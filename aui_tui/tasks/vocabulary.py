@@ -58,6 +58,8 @@ MISSING: Final = _names("missing")
 INVITE: Final = _names("invite")
 NEXT: Final = _names("next")
 PUZZLE: Final = _names("puzzle")
+PROOF: Final = _names("puzzle", "letters")
+"""What asks for proof of a person right after a press."""
 REVEAL: Final = _names("reveal")
 SHOP: Final = _names("shop")
 TRAP: Final = _names("trap")
