@@ -19,6 +19,7 @@ from aui_tui.tasks.reading import covered, drawings, nameless_links
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import (
     ABOUT,
+    BID,
     CONTACT,
     EMAIL,
     MAIL,
@@ -113,6 +114,21 @@ async def _lettered(visit: Visit, node: Node) -> TaskResult | None:
     shown = await lettering(visit.page)
     facts = {"pictures": f"; {shown} shows lines of letters"}
     return ended("contact-nothing", facts, node=node, url=node.url, snippet=shown) if shown else None
+
+
+async def _in_part(visit: Visit) -> TaskResult | None:
+    """Return the ending where the homepage, which is open, draws an address or a number in a part about contact.
+
+    A form to write to somebody is another way.
+    """
+    if _has_form(visit.home):
+        return None
+    about = [CONTACT.pattern, BID.pattern, f"{MAIL.pattern}|{SAYS_WAY}"]
+    for text in map(str, await visit.page.query("unsaid", about) or ()):
+        if EMAIL.search(text) or PHONE.search(text):
+            return ended("contact-part", {"drawn": f"“{clean(text, 60)}” is left out of the accessibility tree"})
+    shown = await lettering(visit.page, about)
+    return ended("contact-part", {"drawn": f"{shown} shows lines of letters"}, snippet=shown) if shown else None
 
 
 async def _number(visit: Visit, *, here: bool = False) -> str:
@@ -314,8 +330,10 @@ async def _by_button(visit: Visit) -> TaskResult | None:
     kept_out = await visit.kept_out(outline, lambda apart: _contact_in(apart) or next(iter(apart.of("textbox")), None))
     if kept_out is not None:
         return kept_out
-    held = bool(pressed.held) and not pressed.led
-    return ended("shut" if held else "contact-unsure", node=node, url=outline.url)
+    if pressed.held and not pressed.led:
+        return ended("shut", node=node, url=outline.url)
+    await visit.shown(visit.url)
+    return await _in_part(visit) or ended("contact-unsure", node=node, url=outline.url)
 
 
 def contact_button(visit: Visit) -> Node | None:
@@ -396,6 +414,9 @@ async def _no_contact(visit: Visit, number: str, drawn_on: str) -> TaskResult:
         number, drawn_on = await _number(visit), home.url
     if number:
         return ended("contact-drawn", url=drawn_on, snippet=number)
+    part = await _in_part(visit)
+    if part is not None:
+        return part
     if await _goes_on(visit):
         return ended("unwalked", {"obstacle": "the homepage goes on as it is scrolled, and its end was not reached"})
     return ended("contact-absent")

@@ -135,15 +135,52 @@ row => /^(?:\p{Sc}|zł|kr|Kč|Ft|lei|CHF|EUR|USD|GBP|円|元|руб)\.?$/u.test(
 () => (DEEP)("canvas").filter(canvas => canvas.checkVisibility({ visibilityProperty: true }) && !canvas.textContent.trim())
   .flatMap(canvas => canvas[Symbol.for("painted")] || []).join(" ").slice(0, 4000)
 
+//: lead  What is said last before an element: the text of that block up to the element (`said`), whether it is a heading, whether
+// it ends with a colon or names what stands beside it (`label`), the heading above (`head`), and whether the part of the page
+// that the block begins says nothing after the element (`alone`).
+element => {
+  const heads = "h1,h2,h3,h4,h5,h6,[role=heading]";
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT, node => /[\p{L}\p{N}]/u.test(node.data) &&
+    node.parentElement.checkVisibility({ visibilityProperty: true }) ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP);
+  walker.currentNode = element;
+  const last = walker.previousNode();
+  walker.currentNode = element;
+  const next = walker.nextNode();
+  let block = last && last.parentElement;
+  while (block && block !== document.body && /inline|contents/.test(getComputedStyle(block).display)) block = block.parentElement;
+  if (!block) return { said: "", heading: false, label: false, head: "", alone: false };
+  const range = document.createRange();
+  range.selectNodeContents(block);
+  if (block.contains(element)) range.setEndBefore(element);
+  const said = range.toString().replace(/\s+/g, " ").trim(), heading = !!block.closest(heads);
+  const above = [...document.querySelectorAll(heads)].filter(one => one.checkVisibility({ visibilityProperty: true }) &&
+    one.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING).pop();
+  let part = block;
+  while (part && !part.contains(element)) part = part.parentElement;
+  return {
+    said, heading, label: !block.closest("label") && (/[:：]$/.test(said) || block.matches("dt,th")), head: above ? above.textContent.trim() : "",
+    alone: !next || !!next.parentElement.closest(heads) || !part || !part.contains(next),
+  };
+}
+
 //: drawings  Start tags of what the main region draws without a text or a name, decoration too, the largest first: `drawing`
-// and its number bring one into sight.
-() => {
-  const deep = DEEP, main = (REGION)();
+// and its number bring one into sight. `about`: only what stands anywhere in the place of an address or a number, right after a
+// text with a colon that bids to write or call, or is a label, or as all that a heading about contact has below it.
+about => {
+  const deep = DEEP, lead = LEAD, main = about ? document.body : (REGION)(), [heads, bids, labels] = (about || []).map(words => new RegExp(words, "i"));
+  const placed = element => {
+    if (!about) return true;
+    if (box(element).width > 700 || box(element).height > 300 || element.closest("form,[role=form],label")) return false;
+    const { said, heading, label, alone } = lead(element);
+    if (heading) return alone && said.length < 60 && heads.test(said);
+    return label && ((said.length < 120 && bids.test(said)) || (said.length < 30 && labels.test(said)));
+  };
   const box = element => element.getBoundingClientRect(), says = text => /[\p{L}\p{N}]/u.test(text || "");
   const drawn = element => element.matches("img,canvas,svg,object,picture") || /url\(/.test(getComputedStyle(element).backgroundImage);
   const chosen = deep("*", main).filter(element => box(element).width >= 80 && box(element).height >= 14 && drawn(element) &&
     element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !element.closest("nav,svg *,a[href],button,[role=button]") &&
-    ![element.textContent, element.getAttribute("aria-label"), element.getAttribute("alt"), element.title].some(says) && !element.hasAttribute("aria-labelledby"));
+    ![element.textContent, element.getAttribute("aria-label"), element.getAttribute("alt"), element.title].some(says) && !element.hasAttribute("aria-labelledby") &&
+    placed(element));
   chosen.sort((left, right) => box(right).width * box(right).height - box(left).width * box(left).height);
   Object.defineProperty(globalThis, Symbol.for("drawings"), { value: chosen, configurable: true });
   return chosen.slice(0, 8).map(element => element.cloneNode(false).outerHTML.slice(0, 80));
@@ -191,9 +228,11 @@ async data => {
     const high = to - from + 1, band = range(high).map(row => from + row);
     const parts = groups(columns.map(x => band.some(y => inked(x, y)))), wide = parts[parts.length - 1][1] - parts[0][0] + 1;
     const strokes = Math.max(...band.map(y => columns.filter(x => inked(x, y) && !inked(x - 1, y)).length));
-    // letters stand apart and are of several widths, unlike waves, dots and dashes
+    // letters stand apart and are of several widths, unlike waves, dots and dashes; digits are all as wide and cross a line once or twice
     const widths = new Set(parts.map(([left, right]) => right - left));
-    return high <= 60 && wide >= 3 * high && strokes >= 10 && parts.length >= 6 && widths.size >= 3;
+    const shapes = new Set(parts.map(([left, right]) => [0.25, 0.5, 0.75].map(share => from + Math.round(share * (high - 1)))
+      .map(y => range(right - left + 1).filter(x => inked(left + x, y) && !(x && inked(left + x - 1, y))).length).join()));
+    return high <= 60 && wide >= 3 * high && strokes >= 10 && parts.length >= 6 && (widths.size >= 3 || shapes.size >= 4);
   });
   return letters.length > 0 && letters.length > 0.6 * bands.length;
 }
@@ -234,11 +273,19 @@ async data => {
   return several.length > 1 || single ? several[0].cloneNode(false).outerHTML.slice(0, 100) : "";
 }
 
-//: unsaid  What style sheets write on the page for eyes alone: generated content with an empty alternative text.
-() => [...document.querySelectorAll("body *")].flatMap(element => ["::before", "::after"].map(part => {
-  const match = /^"((?:[^"\\]|\\.)*)"\s*\/\s*""$/.exec(getComputedStyle(element, part).content);
-  return match && element.checkVisibility({ visibilityProperty: true }) ? match[1] : "";
-})).filter(text => text)
+//: unsaid  What style sheets write on the page for eyes alone: generated content with an empty alternative text. `about`: only
+// what stands below a heading about contact, or after a text that bids to write or call or is a label, each with that text before it.
+about => {
+  const lead = LEAD, [heads, ...says] = (about || []).map(words => new RegExp(words, "i"));
+  return [...document.querySelectorAll("body *")].flatMap(element => ["::before", "::after"].map(part => {
+    const match = /^((?:"(?:[^"\\]|\\.)*"\s*)+)\/\s*""$/.exec(getComputedStyle(element, part).content);
+    if (!match || !element.checkVisibility({ visibilityProperty: true })) return "";
+    const text = [...match[1].matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(one => one[1].replace(/\\(.)/g, "$1")).join("").replace(/\s+/g, " ");
+    if (!about) return text;
+    const { said, head } = lead(element), before = element.textContent.trim() || said;
+    return heads.test(head) || says.some(words => words.test(before)) ? before.slice(-60) + " " + text : "";
+  })).filter(text => text);
+}
 
 //: turned  Texts that style sheets draw from right to left letter by letter, as they stand in the page.
 () => [...document.querySelectorAll("body *")].filter(element => {

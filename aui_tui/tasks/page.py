@@ -93,6 +93,7 @@ SHARED: Final = {
     "DIGITS": "digits",
     "CURRENCY": "currency",
     "INERT": "inert",
+    "LEAD": "lead",
 }
 """Words that stand for a question in another."""
 

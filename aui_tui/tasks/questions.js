@@ -1,8 +1,8 @@
 // Questions to a page. Elements are chosen by role and name beforehand; these functions only ask about one of them,
 // or explain afterwards what an agent could not see. A line `//: name` begins a function. HIT, REACTS, HOVERS, OPERATED,
 // SPOKEN, LABELLED, TICKS, DEEP, BOXED, BESIDE and SERVES stand for `hit`, `reaction` and the functions of their names,
-// HOVERED, GLIMPSE, REGION, ROOT, ABOVE, DIGITS, CURRENCY and MARKED for `hovered`, `glimpse`, `region`, `root`, `above`, `digits`,
-// `currency` and whether the markup calls something a search.
+// HOVERED, GLIMPSE, REGION, ROOT, ABOVE, DIGITS, CURRENCY, LEAD, INERT and MARKED for `hovered`, `glimpse`, `region`, `root`, `above`,
+// `digits`, `currency`, `lead`, `inert` and whether the markup calls something a search.
 
 //: hit  Would a click at the centre of the first visible box reach the element? null: no box is in sight.
 element => {

@@ -61,6 +61,7 @@ PUZZLE: Final = _names("puzzle")
 PROOF: Final = _names("puzzle", "letters")
 """What asks for proof of a person right after a press."""
 REVEAL: Final = _names("reveal")
+BID: Final = _names("bid")
 SHOP: Final = _names("shop")
 TRAP: Final = _names("trap")
 REJECT: Final = _names("reject")
