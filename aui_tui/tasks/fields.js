@@ -262,10 +262,30 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
   return silent.length ? around.cloneNode(false).outerHTML.slice(0, 200) : "";
 }
 
-//: choices  Start tags of what a form of that number shows like things to choose from: beside each other, in place of a
-// control that is not displayed, or drawn like a button, a field or a place to drop something.
+//: bare-forms  The numbers of the forms that send by POST what is hidden, show no control but those that send, and those by name.
+// At least two inputs wait for a value, or one where days stand; no form around the content of the page, nor one for consent.
+() => {
+  const deep = DEEP, operated = OPERATED, spoken = SPOKEN, shown = element => element.checkVisibility({ visibilityProperty: true });
+  const around = "nav,header,footer,search,dialog," + ["navigation", "banner", "contentinfo", "search", "dialog"].map(role => `[role=${role}]`).join() +
+    "," + ["cookie", "consent"].flatMap(word => [`[class*=${word} i]`, `[id*=${word} i]`]).join();
+  const control = "button,input:not([type=hidden]),select,textarea,summary,iframe,a[href^='#'],a[href^='javascript:'],[role],[contenteditable]";
+  const sends = element => element.matches("button:not([type=button],[type=reset]),input[type=submit],input[type=image]");
+  const waits = input => input.type === "hidden" && input.name && /^\d{0,2}$/.test(input.value);
+  const day = element => !element.children.length && /^\d{1,2}$/.test(element.textContent.trim()) && shown(element);
+  return deep("form,[role=form]").flatMap((form, at) => {
+    if ((form.getAttribute("method") || "").toLowerCase() !== "post" || form.closest(around)) return [];
+    const controls = [...new Set([...form.elements || [], ...deep(control, form)])].filter(one => one.matches(control) && shown(one) &&
+      (one.matches("iframe,[contenteditable]") || (operated(one) && (one.matches("input,select,textarea") || spoken(one)))));
+    const waiting = [...form.querySelectorAll("input")].filter(waits).length;
+    const fits = controls.length && controls.every(sends) && (waiting > 1 || (waiting && deep("*", form).filter(day).length >= 7));
+    return fits ? [[String(at), controls.map(one => one.innerText || one.value || one.getAttribute("aria-label") || one.alt || "").join(" | ")]] : [];
+  });
+}
+
+//: choices  Start tags of what a form of that number shows like things to choose from: what reacts, beside each other, in place
+// of a control that is not displayed, or drawn like a button, a field or a place to drop something.
 (getEventListeners, key) => {
-  const deep = DEEP, operated = OPERATED, boxed = BOXED, serves = SERVES;
+  const deep = DEEP, operated = OPERATED, boxed = BOXED, serves = SERVES, reacts = REACTS;
   const form = deep("form,[role=form]")[Number(key)];
   if (!form) return [];
   const text = element => (element.textContent || "").trim(), control = "input,select,textarea,button,a[href],label,[role]";
@@ -283,7 +303,8 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
   const sign = element => /^[-+−–×✕★☆<>‹›▲▼▾⌄]$/.test(text(element)) && !element.children.length;
   const day = element => /^\d{1,2}$/.test(text(element)) && [element.previousElementSibling, element.nextElementSibling].some(one => one &&
     one.tagName === element.tagName && /^\d{1,2}$/.test(text(one)));
-  const kinds = [stands, blank, drop, sign, boxed, alike, day];
+  const live = element => reacts(getEventListeners, element);
+  const kinds = [live, stands, blank, drop, sign, boxed, alike, day];
   const rank = element => kinds.findIndex(kind => kind(element));
   const chosen = deep("div,span,li,p,b,i,svg,td", form).filter(element => element.checkVisibility({ visibilityProperty: true }) && !operated(element) && !serves(element) &&
     (text(element).length < 40 || drop(element)) && rank(element) >= 0 && ![...element.querySelectorAll(control)].some(inner => inner.checkVisibility()))
@@ -293,11 +314,12 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
   return chosen.slice(0, 8).map(element => element.cloneNode(false).outerHTML.slice(0, 160));
 }
 
-//: form-state  What the form of that number holds, its marks too; and what its controls that are shown hold.
+//: form-state  What the form of that number holds, its marks too; what its controls hold that are shown, and those that are not.
 key => {
   const deep = DEEP, form = deep("form,[role=form]")[Number(key)];
   if (!form) return null;
   const shown = control => control.checkVisibility({ visibilityProperty: true }), every = [...form.querySelectorAll("input,select,textarea")];
   const held = controls => controls.map(control => control.value + control.checked).join();
-  return [form.innerHTML + held(every.filter(control => !shown(control))), held(every.filter(shown))];
+  const hidden = held(every.filter(control => !shown(control)));
+  return [form.innerHTML + hidden, held(every.filter(shown)), hidden];
 }

@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
@@ -20,12 +20,12 @@ from aui_tui.tasks.elements import TICKED, Control, fill
 from aui_tui.tasks.enabling import SET, by_choices, enabled, freed
 from aui_tui.tasks.forms import LOOSE, MOST, Form, entries, forms_of, has_entry, is_entry, size
 from aui_tui.tasks.outline import ENTRIES, SHORT, Node, Outline
-from aui_tui.tasks.page import LOOK, Closed, Stuck
-from aui_tui.tasks.pointing import by_control, by_pointing
+from aui_tui.tasks.page import LOOK, Closed, Page, Stuck
+from aui_tui.tasks.pointing import ALONE, MAX_PRESSES, by_control, by_pointing, pointable, presses
 from aui_tui.tasks.reading import FILE, covered
-from aui_tui.tasks.sending import sent_by_mouse, written_by_mouse
+from aui_tui.tasks.sending import REACTION, sent_by_mouse, written_by_mouse
 from aui_tui.tasks.visit import Visit, ended
-from aui_tui.tasks.vocabulary import INVITE, NEVER, NEXT, PUZZLE, SEARCH, opens
+from aui_tui.tasks.vocabulary import ADD, INVITE, NEVER, NEXT, PUZZLE, SEARCH, opens
 from aui_tui.text import count
 
 if TYPE_CHECKING:
@@ -41,6 +41,14 @@ LATE: Final = 8.0
 """Seconds for the fields of a form that was there before."""
 MENU: Final = 4
 """Place of links of a menu among what may lead to a form: its last ones come first."""
+
+
+class _State(NamedTuple):
+    """What a form holds: all of it, its marks too, what its controls hold that are ``shown``, and those ``hidden``."""
+
+    whole: str
+    shown: str
+    hidden: str
 
 
 async def form(visit: Visit) -> TaskResult:
@@ -59,7 +67,11 @@ async def form(visit: Visit) -> TaskResult:
             or best
         )
     if best is None or best.is_newsletter:
-        ending = search.ending or (await search.on_request(visit.url) if best is None else None)
+        ending = search.ending
+        if ending is None and best is None:
+            ending = await search.on_request(visit.url)
+        elif ending is None:
+            ending = await _not_fields(visit, await visit.shown(visit.url))
         if ending is None and search.invited:
             ending = await search.on_request(search.invited)
         if ending is not None and (best is None or ending.outcome in (BLOCKED, DONE)):
@@ -258,7 +270,10 @@ async def _not_fields(visit: Visit, outline: Outline) -> TaskResult | None:
         if tag:
             return ended(reason, url=outline.url, snippet=tag)
     written = await written_by_mouse(visit, outline)
-    return ended("form-editable", url=outline.url, snippet=written) if written else None
+    if written:
+        return ended("form-editable", url=outline.url, snippet=written)
+    chosen = await _in_boxes(visit, outline)
+    return ended("form-boxes", url=outline.url, snippet=chosen) if chosen else None
 
 
 async def _drawn(visit: Visit, url: str) -> Outline:
@@ -276,7 +291,7 @@ async def _by_mouse(visit: Visit, form: Form) -> str:
 
     What a control with a name holds then as well is no lack, and what asks for a file is none where one takes a file.
     """
-    page, key = visit.page, str(form.key)
+    page = visit.page
     takes_file = any(control.about["type"] == "file" for control in form.controls)
     asked: list[FileChooser] = []
 
@@ -284,18 +299,94 @@ async def _by_mouse(visit: Visit, form: Form) -> str:
         asked.append(chooser)
 
     page.tab.on("filechooser", asks)
-    for at, tag in enumerate(map(str, await page.inspect("choices", key) or ())):
-        before = await page.query("form-state", key)
-        await page.hovered(at)
-        if await page.query("form-state", key) != before:  # it may follow the mouse, or change by itself
-            continue
-        await page.clicked(at)
-        after = await page.query("form-state", key)
-        if before and after and after[0] != before[0] and after[1] == before[1]:
+    async for tag, before, after in _presses_in(page, str(form.key)):
+        if after.whole != before.whole and after.shown == before.shown:
             return tag
         if asked and not takes_file:
             return tag
     return ""
+
+
+async def _presses_in(page: Page, key: str) -> AsyncIterator[tuple[str, _State, _State]]:
+    """Press what stands in the form of that number like things to choose from; yield each start tag with the form
+    before and after.
+    """
+    for at, tag in enumerate(map(str, await page.inspect("choices", key) or ())):
+        before = await _state(page, key)
+        await page.hovered(at)
+        if await _state(page, key) != before:  # it may follow the mouse, or change by itself
+            continue
+        await page.clicked(at)
+        after = await _state(page, key)
+        if before is not None and after is not None:
+            yield tag, before, after
+
+
+async def _state(page: Page, key: str) -> _State | None:
+    """Return what the form of that number holds now; None where it has gone."""
+    state = await page.query("form-state", key)
+    return _State(*map(str, state)) if state else None
+
+
+async def _in_boxes(visit: Visit, outline: Outline) -> str:
+    """Return the start tag of what a mouse chooses in a form of a page, which is open, that shows nothing to fill.
+
+    What is hidden there takes other values by other presses, none by a press elsewhere or by itself, and none by a
+    control with a name. Empty without one.
+    """
+    page = visit.page
+    elsewhere = next((node for node in outline.of("heading") if node.ref), None)
+    if elsewhere is None or not visit.spare:
+        return ""
+    for key, buttons in await page.query("bare-forms") or ():
+        if ADD.search(buttons) or SEARCH.search(buttons):
+            continue
+        await page.fence.shut()
+        first = await _state(page, key)
+        if first is None or not await page.click(elsewhere):
+            continue
+        last = await _state(page, key)
+        tag = await _filled_by_mouse(page, key) if last is not None and last.hidden == first.hidden else ""
+        if tag and not await _filled_by_name(page, key):
+            visit.step("pressed", note=tag, mark="stuck", outline=outline)
+            return tag
+    return ""
+
+
+async def _filled_by_mouse(page: Page, key: str) -> str:
+    """Return the start tag of what fills the hidden inputs of a form where it is pressed, or what that brings up is.
+
+    Presses that all fill them alike choose nothing.
+    """
+    held: set[str] = set()
+    await pointable(page, "mark", "(?!)")  # what comes up is told from what is there now
+    async for tag, before, after in _presses_in(page, key):
+        last: _State | None = after
+        held.add(after.hidden)
+        entries = await pointable(page, "fresh", "(?!)") if after.hidden == before.hidden else []
+        if entries:  # the first may say what to choose
+            await page.clicked(len(entries) - 1)
+            last = await _state(page, key)
+            held |= {last.hidden} if last is not None else set()
+        if len(held) > 1:
+            await asyncio.sleep(2 * ALONE)
+            return tag if last is not None and await _state(page, key) == last else ""
+        await pointable(page, "mark", "(?!)")
+        await page.inspect("choices", key)
+    return ""
+
+
+async def _filled_by_name(page: Page, key: str) -> bool:
+    """Say whether a control with a name outside a form fills its hidden inputs."""
+    for node in presses(await page.look())[:MAX_PRESSES]:
+        before = await _state(page, key)
+        if str((await page.ask(node, "control") or {}).get("key")) == key or not await page.click(node):
+            continue
+        await asyncio.sleep(REACTION)
+        after = await _state(page, key)
+        if before is None or after is None or after.hidden != before.hidden:
+            return True
+    return False
 
 
 def _disabled(outline: Outline) -> list[Node]:

@@ -213,6 +213,7 @@ class Visit:
             page.inspect("written", MAIL.pattern),
             page.query("editable", LOOSE),
             page.query("puzzle", [PUZZLE.pattern, ""]),
+            page.query("bare-forms"),
         )
         moved, hidden, painted, priced, *instead = await asyncio.gather(*questions)
         forms = await forms_of(page, outline) if has_entry(outline) else None
