@@ -84,7 +84,8 @@ async () => {
 //: takes-file  Whether something on the page takes a file; what is in frames of other sites is not known.
 () => { const deep = DEEP; return deep("input[type=file]").length > 0; }
 
-//: control  What an element says of itself as a control of a form. `key` numbers its form, -1 without one.
+//: control  What an element says of itself as a control of a form. `key` numbers its form, -1 without one; `sends`: a button with
+// a name sends it, and it is none around the content of the page.
 element => {
   const deep = DEEP, reached = (() => { try { return element.ownerDocument.defaultView.top.document; } catch { return null; } })();
   const above = node => node.assignedSlot || node.parentNode || node.host;
@@ -118,6 +119,8 @@ element => {
       ? [...form.querySelectorAll("button,input[type=submit],input[type=image]")].map(named).join(" | ") : "",
     visible: (element.checkVisibility ? element.checkVisibility({ visibilityProperty: true }) : true) && !(entry && away),
     method: form ? (form.getAttribute("method") || "").toLowerCase() : "",
+    sends: !!form && !form.querySelector("main,nav,[role=main]") && [...form.elements || []].some(one => named(one) &&
+      one.matches("button:not([type=button],[type=reset]),input[type=submit],input[type=image]") && one.checkVisibility({ visibilityProperty: true })),
     readonly: !!element.readOnly || element.getAttribute("aria-readonly") === "true",
     disabled: element.matches(":disabled,[aria-disabled=true]"),
     checked: !!(element.pattern || element.getAttribute("inputmode") || element.getAttribute("aria-invalid") === "true" ||
@@ -263,7 +266,8 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
 }
 
 //: bare-forms  The numbers of the forms that send by POST what is hidden, show no control but those that send, and those by name.
-// At least two inputs wait for a value, or one where days stand; no form around the content of the page, nor one for consent.
+// At least two inputs wait for a value, or one where days stand. None around the content of the page, in its head or foot, or
+// for consent.
 () => {
   const deep = DEEP, operated = OPERATED, spoken = SPOKEN, shown = element => element.checkVisibility({ visibilityProperty: true });
   const around = "nav,header,footer,search,dialog," + ["navigation", "banner", "contentinfo", "search", "dialog"].map(role => `[role=${role}]`).join() +
@@ -273,7 +277,7 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
   const waits = input => input.type === "hidden" && input.name && /^\d{0,2}$/.test(input.value);
   const day = element => !element.children.length && /^\d{1,2}$/.test(element.textContent.trim()) && shown(element);
   return deep("form,[role=form]").flatMap((form, at) => {
-    if ((form.getAttribute("method") || "").toLowerCase() !== "post" || form.closest(around)) return [];
+    if ((form.getAttribute("method") || "").toLowerCase() !== "post" || form.closest(around) || form.querySelector("main,nav,[role=main]")) return [];
     const controls = [...new Set([...form.elements || [], ...deep(control, form)])].filter(one => one.matches(control) && shown(one) &&
       (one.matches("iframe,[contenteditable]") || (operated(one) && (one.matches("input,select,textarea") || spoken(one)))));
     const waiting = [...form.querySelectorAll("input")].filter(waits).length;

@@ -59,7 +59,7 @@ async def form(visit: Visit) -> TaskResult:
     seen = [url for url, outline in visit.outlines.items() if has_entry(outline)][:PAGES]
     search = _Search(visit)
     best = await search.largest(seen)
-    if best is None or best.is_newsletter:
+    if best is None or best.is_newsletter or not best.takes_typing:
         best = (
             await search.behind(contact_links(visit, visit.home), CONTACTS)
             or await search.behind(_likely(visit, visit.home), INVITING)

@@ -7,12 +7,14 @@ from collections import Counter
 from typing import Any, Final, NamedTuple
 
 from aui_tui.tasks.elements import Control
-from aui_tui.tasks.outline import ENTRIES, FIELDS, Node, Outline
+from aui_tui.tasks.outline import AROUND, ENTRIES, FIELDS, Node, Outline
 from aui_tui.tasks.page import Page
 from aui_tui.tasks.vocabulary import ADD, MAIL, SEARCH, TRAP
 
 LOOSE: Final = 2
 """Text fields outside every form that make one together."""
+LISTS: Final = 2
+"""Lists to choose from that make a form without anything to type in; one alone picks a language or a currency."""
 MOST: Final = 40
 """Controls of one form that are tried."""
 
@@ -31,6 +33,11 @@ class Form(NamedTuple):
         mail = (one for one in entries if one.about["type"] == "email" or MAIL.search(one.node.name))
         return len(entries) == 1 and next(mail, None) is not None
 
+    @property
+    def takes_typing(self) -> bool:
+        """Something in it takes typing."""
+        return any(map(_takes_typing, self.controls))
+
 
 def has_entry(outline: Outline) -> bool:
     """Say whether a page has a field to type in that is not a search field."""
@@ -48,9 +55,9 @@ def is_entry(node: Node) -> bool:
     return node.role in ENTRIES and not is_search
 
 
-def size(form: Form) -> tuple[bool, int]:
-    """Return by what the largest form is found: that of a newsletter is smaller than any other."""
-    return not form.is_newsletter, len(form.controls)
+def size(form: Form) -> tuple[bool, bool, int]:
+    """Return by what the largest form is found: that of a newsletter is smaller than any other, then one of lists."""
+    return not form.is_newsletter, form.takes_typing, len(form.controls)
 
 
 async def forms_of(page: Page, outline: Outline) -> list[Form]:
@@ -83,7 +90,7 @@ def _counts(controls: list[Control], key: int) -> bool:
     # what orders or books asks for a name and an address as well; a cart asks for a number and a kind
     if any(ADD.search(about["buttons"]) for about in abouts) and sum(node.role == "textbox" for node in nodes) < LOOSE:
         return False
-    entries = [entry for entry in controls if entry.node.role in ENTRIES and entry.about["tag"] != "SELECT"]
+    entries = [control for control in controls if _takes_typing(control)]
     if key >= 0 and len(controls) == 1 and entries and _like_a_search(abouts[0]):
         return False
     if key >= 0 and abouts[0]["method"] == "get" and not any(map(_asks_who, abouts)):
@@ -92,7 +99,25 @@ def _counts(controls: list[Control], key: int) -> bool:
         return False
     if key < 0:
         return sum(node.role == "textbox" for node in nodes) >= LOOSE
-    return bool(entries)
+    return bool(entries) or _chooses(controls)
+
+
+def _takes_typing(control: Control) -> bool:
+    return control.node.role in ENTRIES and control.about["tag"] != "SELECT"
+
+
+def _chooses(controls: list[Control]) -> bool:
+    """Say whether a form without anything to type in asks for choices from lists that have names, to send them by POST.
+
+    In the head or foot of a page it picks a language and a currency.
+    """
+    lists = [control for control in controls if control.about["tag"] == "SELECT"]
+    sends = all(
+        one.about["sends"] and one.about["method"] == "post" and not SEARCH.search(one.about["buttons"])
+        for one in lists
+    )
+    names = {one.node.name for one in lists if not AROUND & set(one.node.path)}
+    return sends and "" not in names and len(names) >= LISTS
 
 
 def _asks_who(about: dict[str, Any]) -> bool:
