@@ -273,17 +273,18 @@ async data => {
   return several.length > 1 || single ? several[0].cloneNode(false).outerHTML.slice(0, 100) : "";
 }
 
-//: unsaid  What style sheets write on the page for eyes alone: generated content with an empty alternative text. `about`: only
+//: unsaid  What style sheets write on the page for eyes alone: generated content with an empty alternative text, or of
+// what is aria-hidden. `about`: only
 // what stands below a heading about contact, or after a text that bids to write or call or is a label, each with that text before it.
 about => {
   const lead = LEAD, [heads, ...says] = (about || []).map(words => new RegExp(words, "i"));
   return [...document.querySelectorAll("body *")].flatMap(element => ["::before", "::after"].map(part => {
-    const match = /^((?:"(?:[^"\\]|\\.)*"\s*)+)\/\s*""$/.exec(getComputedStyle(element, part).content);
-    if (!match || !element.checkVisibility({ visibilityProperty: true })) return "";
+    const match = /^((?:"(?:[^"\\]|\\.)*"\s*)+)(\/\s*"")?$/.exec(getComputedStyle(element, part).content);
+    if (!match || !(match[2] || element.closest("[aria-hidden=true]")) || !element.checkVisibility({ visibilityProperty: true })) return "";
     const text = [...match[1].matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(one => one[1].replace(/\\(.)/g, "$1")).join("").replace(/\s+/g, " ");
     if (!about) return text;
     const { said, head } = lead(element), before = element.textContent.trim() || said;
-    return heads.test(head) || says.some(words => words.test(before)) ? before.slice(-60) + " " + text : "";
+    return heads.test(head) || says[0].test(head) || says.some(words => words.test(before)) ? before.slice(-60) + " " + text : "";
   })).filter(text => text);
 }
 

@@ -488,6 +488,7 @@ class Page:
         self._apart = alone or any(unlike(outline))
         jsonld, may_close = await asyncio.gather(self.query("jsonld"), self.query("may-close"))
         if alone or may_close:
+            self._apart = True
             await self.know_closed_roots()
         return replace(outline, jsonld=str(jsonld or ""))
 

@@ -15,11 +15,12 @@
 }
 
 //: clickable  Elements of the main region that react to a click without being links or buttons; with `unformed` none of a form,
-// where they stand for fields, unless it is around the whole page.
+// where they stand for fields, unless it is around the whole page, and no sign of a counter.
 (getEventListeners, unformed) => {
   const reacts = REACTS, operated = OPERATED, deep = DEEP;
   const main = (REGION)();
   const field = element => {
+    if (/^[-+−–×✕]$/.test((element.textContent || "").trim())) return true;
     const form = element.closest("form,[role=form]");
     return !!form && !form.contains(main) && !form.querySelector("h1,main,nav");
   };

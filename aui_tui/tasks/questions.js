@@ -353,9 +353,9 @@ async () => {
 () => [...document.querySelectorAll('script[type="application/ld+json" i]')]
   .map(script => script.textContent).join("\n").slice(0, 200000)
 
-//: may-close  Whether an element of a script's own shows something and says nothing, as one does that keeps its shadow root to itself.
+//: may-close  Whether an element of a script's own says nothing, as one does that keeps its shadow root to itself.
 () => [...document.querySelectorAll("*")].some(element => element.localName.includes("-") && !element.shadowRoot && customElements.get(element.localName) &&
-  element.offsetWidth > 0 && element.offsetHeight > 0 && !(element.textContent || "").trim())
+  !(element.textContent || "").trim())
 
 //: inert  Whether a part of the page that is shown and says something is inert.
 () => [...document.querySelectorAll("[inert]")].some(part => part.checkVisibility({ visibilityProperty: true }) && (part.textContent || "").trim().length > 100)
