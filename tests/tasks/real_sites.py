@@ -602,7 +602,10 @@ PYTHON_APPS: Final[Mapping[str, tuple[Serve, Truth]]] = {
     "nicegui": (PythonApp(NICEGUI, ("nicegui",), "nicegui-pack"), _LIVE._replace(follow="done")),
     "gradio": (PythonApp(GRADIO, ("gradio",), "gradio"), _PLAIN),
     "dash": (PythonApp(DASH, ("dash",), "dash-generate-components"), _PLAIN),
-    "flask-admin": (PythonApp(FLASK_ADMIN, ("flask-admin", "flask-sqlalchemy"), "flask"), Truth(search="absent")),
+    "flask-admin": (
+        PythonApp(FLASK_ADMIN, ("flask-admin", "flask-sqlalchemy"), "flask"),
+        Truth(search="absent", form="done"),
+    ),
 }
 
 

@@ -33,7 +33,7 @@ from aui_tui.tasks.proxy import Allowance
 from aui_tui.tasks.run import TaskRunning, TasksStopped, run_tasks
 from tests.cli.runner import ROOT
 from tests.tasks.pages import Site, hosted, html, readable, sentinel
-from tests.tasks.running import HOST, leading_to, seen_at, serving
+from tests.tasks.running import HOST, leading_to, opened, seen_at, serving
 from tests.tasks.shop import Shop
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]
@@ -208,6 +208,35 @@ async def with_a_picture(
                 peak = max(peak, sum(one.memory_full_info().pss for one in family))
     heavy.close()
     return run.result(), peak
+
+
+async def test_a_file_is_asked_for_once_where_a_cache_may_keep_it_and_a_hint_to_prefetch_is_not_followed(
+    browser: Browser,
+) -> None:
+    files = '<script src="/kept.js"></script><script src="/fresh.js"></script><link rel="prefetch" href="/later.js">'
+    told = b"document.querySelector('main').insertAdjacentHTML('beforeend', '<p>Told by %s.</p>')"
+    script = {"content-type": "text/javascript"}
+    site = Site(
+        {
+            "/": readable(files),
+            "/room/1": readable(files),
+            "/kept.js": (200, script, told % b"kept"),
+            "/fresh.js": (200, {**script, "cache-control": "no-store"}, told % b"fresh"),
+            "/later.js": (200, script, b""),
+        }
+    )
+    async with hosted(site) as port, opened(browser, port) as page:
+        first = page.outline.text()
+        second = (await page.open(f"http://{HOST}/room/1")).text()
+        await page.leave(fresh=True)
+        third = (await page.open(f"http://{HOST}/")).text()
+        asked = page.fence.usage.requests
+    for text in (first, second, third):
+        assert "Told by kept." in text
+        assert "Told by fresh." in text
+    paths = [path for _, path in site.log]
+    assert [paths.count(path) for path in ("/kept.js", "/fresh.js", "/later.js")] == [1, 3, 0]
+    assert asked == len(paths)
 
 
 async def test_a_redirect_to_a_closed_page_is_not_followed(browser: Browser) -> None:
