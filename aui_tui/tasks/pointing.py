@@ -34,6 +34,8 @@ PATIENCE: Final = 2.0
 """Seconds for a control that is in reach to take a press; a busy machine may be late."""
 BRIEF: Final = 0.3
 """The same for one that is not."""
+SENT: Final = 0.3
+"""Seconds for what a label sends whose button is not displayed: it comes after the page has drawn nothing new."""
 ALONE: Final = 0.7
 """Seconds in which a page that changes by itself shows that it does."""
 
@@ -194,7 +196,10 @@ async def _trial(
     if point is None or note(await page.pointed(point, press=False)):
         return trial if point is not None else None
     point = await page.point(at)
-    if point is None or note(await page.pointed(point, press=True)):
+    pressed = await page.pointed(point, press=True) if point is not None else None
+    if tag.startswith("<label") and len(page.fence.held) == begun:
+        await asyncio.sleep(SENT)
+    if point is None or note(pressed):
         return trial if point is not None else None
     for _ in range(DRAGS if any(point.drag) else 0):
         last = trial.shown[-1:]
