@@ -175,17 +175,20 @@ class Files:
         if response is None or request.method != "GET" or response.status != HTTPStatus.OK or request.url in self._kept:
             return
         fields = {name: value for name, value in response.headers.items() if name not in OF_MESSAGE}
-        if _UNKEPT.search(fields.get("cache-control", "")) or not {"*", "cookie"}.isdisjoint(
-            re.split(r"[\s,]+", fields.get("vary", "").lower())
-        ):
-            return
         length = response.headers.get("content-length", "0")
-        if length.isdecimal() and int(length) > KEPT_BYTES:
+        if not may_be_kept(fields) or (length.isdecimal() and int(length) > KEPT_BYTES):
             return
         body = await response.body()
         if len(body) <= min(KEPT_BYTES, self._left):
             self._left -= len(body)
             self._kept[request.url] = File(fields, body)
+
+
+def may_be_kept(fields: Mapping[str, str]) -> bool:
+    """Say whether an answer may be used again at once, by its header ``fields``; dates are not weighed."""
+    control, vary = fields.get("cache-control", ""), re.split(r"[\s,]+", fields.get("vary", "").lower())
+    dated = "max-age" not in control.lower() and ("expires" in fields or "pragma" in fields)
+    return not (dated or _UNKEPT.search(control) or {"*", "cookie"} & set(vary))
 
 
 class Held(NamedTuple):

@@ -195,7 +195,10 @@ class Visit:
         return self.noted[self.place(url)]
 
     def known(self, url: str) -> Outline | None:
-        """Return the page at ``url`` as a task opened it, where nothing but its outline is of interest."""
+        """Return the page at ``url`` as another task opened it, where nothing but its outline is of interest.
+
+        It counts as opened by this one too.
+        """
         facts = self.noted.get(self.place(url))
         if facts is None or not facts.plain:
             return None

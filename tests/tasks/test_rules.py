@@ -15,7 +15,7 @@ import pytest
 from aui_tui.model.tasks import Step
 from aui_tui.scan.exchanges import redact
 from aui_tui.tasks import browser
-from aui_tui.tasks.fence import NetworkPhase, carries, objection
+from aui_tui.tasks.fence import NetworkPhase, carries, may_be_kept, objection
 from aui_tui.tasks.proxy import Allowance, Usage
 from aui_tui.tasks.vocabulary import acts, opens
 
@@ -46,6 +46,24 @@ def test_what_a_run_has_used_is_held_against_all_or_a_part_of_what_it_may_use() 
 def test_addresses_that_act_are_told_from_those_that_read() -> None:
     assert [path for path in ACTING.split() if not acts(f"https://shop.example{path}")] == []
     assert [path for path in READING.split() if acts(f"https://shop.example{path}")] == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "kept"),
+    [
+        ({}, True),
+        ({"cache-control": "public, max-age=31536000, immutable"}, True),
+        ({"cache-control": "max-age=60", "expires": "0", "vary": "Accept-Encoding, Origin"}, True),
+        ({"cache-control": "no-store"}, False),
+        ({"cache-control": "private, No-Cache"}, False),
+        ({"cache-control": "max-age=0, must-revalidate"}, False),
+        ({"expires": "Thu, 01 Jan 1970 00:00:00 GMT"}, False),
+        ({"vary": "accept, Cookie"}, False),
+        ({"vary": "*"}, False),
+    ],
+)
+def test_an_answer_is_used_again_where_a_cache_may(fields: dict[str, str], kept: bool) -> None:
+    assert may_be_kept(fields) is kept
 
 
 def test_a_page_to_order_on_may_be_opened_and_is_not_asked_for_by_a_press() -> None:
