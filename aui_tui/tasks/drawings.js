@@ -273,9 +273,9 @@ async data => {
   return several.length > 1 || single ? several[0].cloneNode(false).outerHTML.slice(0, 100) : "";
 }
 
-//: unsaid  What style sheets write on the page for eyes alone: generated content with an empty alternative text, or of
-// what is aria-hidden. `about`: only
-// what stands below a heading about contact, or after a text that bids to write or call or is a label, each with that text before it.
+//: unsaid  What style sheets write on the page for eyes alone: generated content with an empty alternative text, or of what
+// is aria-hidden. `about`: only what stands below a heading about contact, or after a text that bids to write or call or is a
+// label, each with that text before it.
 about => {
   const lead = LEAD, [heads, ...says] = (about || []).map(words => new RegExp(words, "i"));
   return [...document.querySelectorAll("body *")].flatMap(element => ["::before", "::after"].map(part => {

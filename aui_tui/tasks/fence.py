@@ -7,7 +7,8 @@ what it does is pressed while nothing leaves (``SHUT``). The one press that the 
 
 Two gates follow the phase: the browser's own interception, which sees methods and bodies, and the proxy, which also
 meets what the interception does not see (unload beacons, sockets of workers). Documents are asked for by GET alone,
-over http and https alone, and where robots.txt lets everybody in.
+over http and https alone, and where robots.txt lets everybody in. Files of pages are asked for once a run, where HTTP
+lets a cache keep them, and hints to prefetch end here.
 """
 
 from __future__ import annotations
@@ -46,10 +47,10 @@ CONTENT: Final = frozenset({"document", "script", "xhr", "fetch", "stylesheet"})
 """Kinds of requests that bring what a page says; pictures, fonts and beacons are not waited for."""
 FETCHED: Final = CONTENT - {"document", "stylesheet"}
 """Kinds of requests without which a page may stay empty."""
-KEPT: Final = frozenset({"script", "stylesheet", "font", "image"})
-"""Kinds of requests whose answers are kept, since the interception turns the browser's own cache off."""
-KEPT_BYTES: Final = 2_000_000
-"""Size of the largest answer that is kept, and ten times as much of all of them."""
+CACHED: Final = frozenset({"script", "stylesheet", "font", "image"})
+"""Kinds of requests whose answers are cached, since the interception turns the browser's own cache off."""
+CACHED_BYTES: Final = 2_000_000
+"""Bytes of the largest answer that is cached; all of them may hold ten times as many."""
 ASKING: Final = frozenset({"xhr", "fetch"})
 """Kinds of requests that may carry a search."""
 PATIENCE: Final = 2.5
@@ -64,7 +65,7 @@ _NUMBERS: Final = re.compile(rb"[0-9a-f-]{16,}|[\d.]+")
 """What differs each time in what a page sends by the clock: times, counts and identifiers."""
 OF_MESSAGE: Final = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection", "set-cookie"})
 """Header fields of one message, not of the file that it carries."""
-_UNKEPT: Final = re.compile(r"\bno-(?:store|cache)\b|\bmax-age=0*\b(?!\d)", re.IGNORECASE)
+_UNCACHED: Final = re.compile(r"\bno-(?:store|cache)\b|\bmax-age=0*\b(?!\d)", re.IGNORECASE)
 TUNNEL_SECONDS: Final = 10.0
 """Seconds after a request that may leave in which tunnels to its server are allowed."""
 MOST: Final = 1000
@@ -151,44 +152,49 @@ def objection(phase: NetworkPhase, method: str, url: str, *, document: bool, que
     return "" if method in SAFE or query else "method"
 
 
-class File(NamedTuple):
+class CachedResponse(NamedTuple):
     """An answer with status 200 to a GET for a script, a style sheet, a font or a picture."""
 
     fields: Mapping[str, str]
     body: bytes
 
 
-class Files:
-    """The files that pages of one run were made of: each is asked for once, as a browser with a cache does."""
+class ResponseCache:
+    """The HTTP cache of one run, for all its tabs: what pages are made of is asked for once."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, File] = {}
-        self._left = 10 * KEPT_BYTES
+        self._stored: dict[str, CachedResponse] = {}
+        self._left = 10 * CACHED_BYTES
 
-    def of(self, request: Request) -> File | None:
+    def get(self, request: Request) -> CachedResponse | None:
         """Return what answers ``request``; None where that must be asked for."""
-        return self._kept.get(request.url) if request.resource_type in KEPT and request.method == "GET" else None
+        return self._stored.get(request.url) if request.resource_type in CACHED and request.method == "GET" else None
 
-    async def keep(self, request: Request) -> None:
-        """Keep the answer to ``request``, which has come, where RFC 9111 lets a cache use it again unasked."""
+    async def store(self, request: Request) -> None:
+        """Store the answer to ``request``, which has come, where RFC 9111 lets a cache use it again unasked."""
         response = await request.response()
-        if response is None or request.method != "GET" or response.status != HTTPStatus.OK or request.url in self._kept:
+        if (
+            response is None
+            or request.method != "GET"
+            or response.status != HTTPStatus.OK
+            or request.url in self._stored
+        ):
             return
         fields = {name: value for name, value in response.headers.items() if name not in OF_MESSAGE}
         length = response.headers.get("content-length", "0")
-        if not may_be_kept(fields) or (length.isdecimal() and int(length) > KEPT_BYTES):
+        if not is_cacheable(fields) or (length.isdecimal() and int(length) > CACHED_BYTES):
             return
         body = await response.body()
-        if len(body) <= min(KEPT_BYTES, self._left):
+        if len(body) <= min(CACHED_BYTES, self._left):
             self._left -= len(body)
-            self._kept[request.url] = File(fields, body)
+            self._stored[request.url] = CachedResponse(fields, body)
 
 
-def may_be_kept(fields: Mapping[str, str]) -> bool:
+def is_cacheable(fields: Mapping[str, str]) -> bool:
     """Say whether an answer may be used again at once, by its header ``fields``; dates are not weighed."""
     control, vary = fields.get("cache-control", ""), re.split(r"[\s,]+", fields.get("vary", "").lower())
     dated = "max-age" not in control.lower() and ("expires" in fields or "pragma" in fields)
-    return not (dated or _UNKEPT.search(control) or {"*", "cookie"} & set(vary))
+    return not (dated or _UNCACHED.search(control) or {"*", "cookie"} & set(vary))
 
 
 class Held(NamedTuple):
@@ -228,7 +234,7 @@ class Fence:
         access: ScanPolicy,
         allowance: Allowance,
         usage: Usage | None = None,
-        files: Files | None = None,
+        cache: ResponseCache | None = None,
     ) -> None:
         self._browser = browser
         self._fetch = fetch
@@ -245,7 +251,7 @@ class Fence:
         self._waiting: dict[Request, float] = {}
         self._passed: dict[tuple[str, int], float] = {}
         self.usage = usage or Usage()
-        self._files = files if files is not None else Files()
+        self._cache = cache if cache is not None else ResponseCache()
         self.proxy = Proxy(self._dial, allowance, self.usage)
         self.context: BrowserContext | None = None
         self.crashed: list[Page] = []
@@ -393,9 +399,9 @@ class Fence:
 
     async def _finished(self, request: Request) -> None:
         self._waiting.pop(request, None)
-        if request.resource_type in KEPT and self.phase is not NetworkPhase.SHUT:
+        if request.resource_type in CACHED and self.phase is not NetworkPhase.SHUT:
             with suppress(Exception):  # the page may have gone meanwhile
-                await self._files.keep(request)
+                await self._cache.store(request)
 
     def _failed(self, request: Request) -> None:
         waited = self._waiting.pop(request, None) is not None and request.resource_type in FETCHED
@@ -468,8 +474,8 @@ class Fence:
 
     async def _route(self, route: Route) -> None:
         request = route.request
-        kept, prefetch = self._files.of(request), is_prefetch(request.headers)
-        self.usage.requests += kept is None and not prefetch and self.phase is not NetworkPhase.SHUT
+        cached, prefetch = self._cache.get(request), is_prefetch(request.headers)
+        self.usage.requests += cached is None and not prefetch and self.phase is not NetworkPhase.SHUT
         with suppress(Exception):  # the page may have gone meanwhile
             if self.exhausted or prefetch:
                 await route.abort("blockedbyclient")
@@ -477,8 +483,8 @@ class Fence:
                 await self._document(route, request)
             elif self._ends(request):
                 await route.abort("blockedbyclient")
-            elif kept is not None:
-                await route.fulfill(status=200, headers=dict(kept.fields), body=kept.body)
+            elif cached is not None:
+                await route.fulfill(status=HTTPStatus.OK, headers=dict(cached.fields), body=cached.body)
             else:
                 await route.continue_()
 

@@ -217,7 +217,7 @@ async def _nothing_to_follow(visit: Visit) -> TaskResult:
         return ended("follow-acts", node=acting[0], url=outline.url)
     for reason, answer in (
         ("follow-unnamed", await visit.page.query("nameless-links")),
-        ("follow-clickable", await visit.page.inspect("clickable", "unformed")),
+        ("follow-clickable", await visit.page.inspect("clickable", "as links")),
     ):
         clickable = answer or {"count": 0, "example": ""}
         if clickable["count"] >= FAKES or clickable.get("drawn"):

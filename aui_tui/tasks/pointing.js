@@ -14,9 +14,9 @@
     (reacts(getEventListeners, element) || hovers(getEventListeners, element) || element.matches(drawn) || Object.keys(own(element)).some(kind => /wheel/.test(kind))));
 }
 
-//: clickable  Elements of the main region that react to a click without being links or buttons; with `unformed` none of a form,
-// where they stand for fields, unless it is around the whole page, and no sign of a counter.
-(getEventListeners, unformed) => {
+//: clickable  Elements of the main region that react to a click without being links or buttons; `asLinks`: those that may stand
+// for links, so no field of a form, unless that is around the whole page, and no sign of a counter.
+(getEventListeners, asLinks) => {
   const reacts = REACTS, operated = OPERATED, deep = DEEP;
   const main = (REGION)();
   const field = element => {
@@ -28,7 +28,7 @@
   const plain = ["a:not([href])", ..."div,span,li,tr,td,p,img,article,section,i,b,u,canvas,g,path,rect,circle,polygon,text".split(",")];
   const every = deep("*", main).filter(inner => inner.matches(plain.join()) || inner.localName.includes("-"));
   const found = every.slice(0, 3000).filter(element => reacts(getEventListeners, element) && !operated(element) &&
-    !element.querySelector(native) && element.checkVisibility() && !(unformed && field(element)));
+    !element.querySelector(native) && element.checkVisibility() && !(asLinks && field(element)));
   // a list that listens for its entries is none of them
   const hand = element => ["pointer", "grab"].includes(getComputedStyle(element).cursor);
   const lists = found.filter(element => !hand(element) && [...element.children].filter(one => found.includes(one)).length > 2);

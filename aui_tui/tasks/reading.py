@@ -213,7 +213,7 @@ async def nameless_links(visit: Visit) -> list[Node]:
 
     Raises Closed, Stuck.
     """
-    if not _nameless(visit, visit.home):
+    if not _nameless(visit, visit.home):  # then the page need not be open
         return []
     nameless = _nameless(visit, await visit.shown(visit.url))
     return [node for node in nameless if await visit.page.ask(node, "unheard")]

@@ -48,7 +48,7 @@ from aui_tui.scan.probes import Url, planned, probe
 from aui_tui.scan.target import parse
 from aui_tui.tasks.browser import Browser
 from aui_tui.tasks.contact import contact
-from aui_tui.tasks.fence import EVERYBODY, Fence, Files
+from aui_tui.tasks.fence import EVERYBODY, Fence, ResponseCache
 from aui_tui.tasks.filling import form, form_on
 from aui_tui.tasks.following import follow
 from aui_tui.tasks.forms import has_entry
@@ -158,7 +158,7 @@ class _Run:
         start: str,
     ) -> None:
         self.observations, self.browser, self.allowance, self.live = observations, browser, allowance, live
-        self.access, self.secrets, self.usage, self.files = access, access.secrets, Usage(), Files()
+        self.access, self.secrets, self.usage, self.cache = access, access.secrets, Usage(), ResponseCache()
         self.rules: dict[str, asyncio.Future[robots.Robots | None]] = {}
         self.begun = time.monotonic()
         self.fences: list[Fence] = []
@@ -176,7 +176,7 @@ class _Run:
 
     def _page(self) -> Page:
         """Return a tab behind a fence of its own; what it uses counts with the others."""
-        origin, shared = self.observations.origin, (self.allowance, self.usage, self.files)
+        origin, shared = self.observations.origin, (self.allowance, self.usage, self.cache)
         fence = Fence(self.browser, self._robots, origin, self.access, *shared)
         self.fences.append(fence)
         return Page(fence)

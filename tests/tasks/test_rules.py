@@ -15,7 +15,7 @@ import pytest
 from aui_tui.model.tasks import Step
 from aui_tui.scan.exchanges import redact
 from aui_tui.tasks import browser
-from aui_tui.tasks.fence import NetworkPhase, carries, may_be_kept, objection
+from aui_tui.tasks.fence import NetworkPhase, carries, is_cacheable, objection
 from aui_tui.tasks.proxy import Allowance, Usage
 from aui_tui.tasks.vocabulary import acts, opens
 
@@ -49,7 +49,7 @@ def test_addresses_that_act_are_told_from_those_that_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "kept"),
+    ("fields", "cacheable"),
     [
         ({}, True),
         ({"cache-control": "public, max-age=31536000, immutable"}, True),
@@ -62,8 +62,8 @@ def test_addresses_that_act_are_told_from_those_that_read() -> None:
         ({"vary": "*"}, False),
     ],
 )
-def test_an_answer_is_used_again_where_a_cache_may(fields: dict[str, str], kept: bool) -> None:
-    assert may_be_kept(fields) is kept
+def test_an_answer_is_used_again_where_a_cache_may(fields: dict[str, str], cacheable: bool) -> None:
+    assert is_cacheable(fields) is cacheable
 
 
 def test_a_page_to_order_on_may_be_opened_and_is_not_asked_for_by_a_press() -> None:
