@@ -53,7 +53,10 @@ async def follow(visit: Visit) -> TaskResult:
         return inside[-1]
     ending = await _nothing_to_follow(visit)
     # a main part without any link in sight: the page leads further from its head alone
-    around = await _around(visit) if ending.reason in ("follow-none", "follow-hover") else []
+    leads = ending.reason not in ("follow-none", "follow-hover", "follow-clickable")
+    if ending.reason == "follow-clickable":
+        leads = await _row_that_leads(visit) is not None  # what reacts may be moved, chosen or bought
+    around = await _around(visit) if not leads else []
     if around and around[-1].outcome == DONE:
         return around[-1]
     unfolded = await _in_turn(visit, await _unfolded(visit), _straight)
@@ -229,13 +232,7 @@ async def _nothing_to_follow(visit: Visit) -> TaskResult:
     if len(hands) >= FAKES:
         facts = {"count": str(len(hands)), "example": f"“{clean(hands[0].text, 40)}”"}
         return ended("follow-clickable", facts, url=outline.url)
-    first = visit.home.headings()[:1]
-
-    def leads(trial: Trial) -> bool:
-        elsewhere = (not visit.at_home(shown.url) or shown.headings()[:1] != first for shown in trial.shown)
-        return any(elsewhere) or trial.asks(visit.leads_on)
-
-    row = await trial_that(visit, "row", leads, alone=False)
+    row = await _row_that_leads(visit)
     if row is not None:
         return ended("follow-pointing", {"example": row.tag}, url=outline.url, snippet=row.tag)
     chosen = await _list_by_mouse(visit)
@@ -250,6 +247,18 @@ async def _nothing_to_follow(visit: Visit) -> TaskResult:
     if any(not visit.same_site(node.url) for node in named):
         return ended("follow-external", url=outline.url)
     return ended("follow-generic" if named else "follow-none", url=outline.url)
+
+
+async def _row_that_leads(visit: Visit) -> Trial | None:
+    """Return what brought another page when a row of a list or a card of the homepage was pressed, no control."""
+    await visit.shown(visit.url)
+    first = visit.home.headings()[:1]
+
+    def leads(trial: Trial) -> bool:
+        elsewhere = (not visit.at_home(shown.url) or shown.headings()[:1] != first for shown in trial.shown)
+        return any(elsewhere) or trial.asks(visit.leads_on)
+
+    return await trial_that(visit, "row", leads, alone=False)
 
 
 async def _list_by_mouse(visit: Visit) -> str:

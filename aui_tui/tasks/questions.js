@@ -30,6 +30,10 @@ element => {
     }
     if (!hit) continue;
     for (let node = hit; node; node = node.assignedSlot || node.parentNode || node.host) if (node === element) return true;
+    // a press on a text in a slot is one on what holds the slot, though the host of the text is told
+    const range = page.createRange(), covers = part => part.left <= x && x <= part.right && part.top <= y && y <= part.bottom;
+    const texts = [...element.querySelectorAll("slot")].flatMap(slot => slot.assignedNodes({ flatten: true })).filter(node => node.nodeType === 3);
+    if (texts.some(node => (range.selectNode(node), node.parentElement === hit && [...range.getClientRects()].some(covers)))) return true;
     if (element.labels && [...element.labels].some(label => label.contains(hit))) return true;
     const link = hit.closest("a[href]");
     return !!(element.href && link && link.href === element.href);
