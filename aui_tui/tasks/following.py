@@ -52,19 +52,17 @@ async def follow(visit: Visit) -> TaskResult:
     if inside and inside[-1].outcome == DONE:
         return inside[-1]
     ending = await _nothing_to_follow(visit)
-    # a main part without any link in sight: the page leads further from its head alone
-    leads = ending.reason not in ("follow-none", "follow-hover", "follow-clickable")
-    if ending.reason == "follow-clickable":
-        leads = await _row_that_leads(visit) is not None  # what reacts may be moved, chosen or bought
-    around = await _around(visit) if not leads else []
+    # what reacts may be moved, chosen or bought; without a link in its main part a page leads further from its head
+    idle = ending.reason == "follow-clickable" and await _row_that_leads(visit) is None
+    around = await _around(visit) if idle or ending.reason in ("follow-none", "follow-hover") else []
     if around and around[-1].outcome == DONE:
         return around[-1]
     unfolded = await _in_turn(visit, await _unfolded(visit), _straight)
     if unfolded and unfolded[-1].outcome == DONE:
         return unfolded[-1]
-    if around or unfolded or ending.reason != "follow-none":
+    if around or unfolded or not (idle or ending.reason == "follow-none"):
         return ending
-    seen = await _for_eyes(visit)
+    seen = await _for_eyes(visit) if not idle else None
     foot = await _in_turn(visit, items(visit, visit.home, foot=True)) if seen is None else []
     return foot[-1] if foot and foot[-1].outcome == DONE else seen or ending
 
@@ -220,7 +218,7 @@ async def _nothing_to_follow(visit: Visit) -> TaskResult:
         return ended("follow-acts", node=acting[0], url=outline.url)
     for reason, answer in (
         ("follow-unnamed", await visit.page.query("nameless-links")),
-        ("follow-clickable", await visit.page.inspect("clickable", "as links")),
+        ("follow-clickable", await visit.page.inspect("clickable")),
     ):
         clickable = answer or {"count": 0, "example": ""}
         if clickable["count"] >= FAKES or clickable.get("drawn"):

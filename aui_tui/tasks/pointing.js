@@ -14,21 +14,15 @@
     (reacts(getEventListeners, element) || hovers(getEventListeners, element) || element.matches(drawn) || Object.keys(own(element)).some(kind => /wheel/.test(kind))));
 }
 
-//: clickable  Elements of the main region that react to a click without being links or buttons; `asLinks`: those that may stand
-// for links, so no field of a form, unless that is around the whole page, and no sign of a counter.
-(getEventListeners, asLinks) => {
+//: clickable  Elements of the main region that react to a click without being links or buttons.
+getEventListeners => {
   const reacts = REACTS, operated = OPERATED, deep = DEEP;
   const main = (REGION)();
-  const field = element => {
-    if (/^[-+−–×✕]$/.test((element.textContent || "").trim())) return true;
-    const form = element.closest("form,[role=form]");
-    return !!form && !form.contains(main) && !form.querySelector("h1,main,nav");
-  };
   const native = "a[href],button,input,select,textarea";
   const plain = ["a:not([href])", ..."div,span,li,tr,td,p,img,article,section,i,b,u,canvas,g,path,rect,circle,polygon,text".split(",")];
   const every = deep("*", main).filter(inner => inner.matches(plain.join()) || inner.localName.includes("-"));
   const found = every.slice(0, 3000).filter(element => reacts(getEventListeners, element) && !operated(element) &&
-    !element.querySelector(native) && element.checkVisibility() && !(asLinks && field(element)));
+    !element.querySelector(native) && element.checkVisibility());
   // a list that listens for its entries is none of them
   const hand = element => ["pointer", "grab"].includes(getComputedStyle(element).cursor);
   const lists = found.filter(element => !hand(element) && [...element.children].filter(one => found.includes(one)).length > 2);
