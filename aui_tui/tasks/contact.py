@@ -12,7 +12,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 from aui_tui.model.observations import GONE
 from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.lettering import lettering
-from aui_tui.tasks.outline import SHORT, Node, Outline
+from aui_tui.tasks.outline import NOTHING, SHORT, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck, Untouched
 from aui_tui.tasks.pointing import by_control, by_mouse_alone, by_pointing, lack, trial_that
 from aui_tui.tasks.reading import covered, drawings, nameless_links
@@ -234,17 +234,16 @@ def _contact_in(outline: Outline) -> Node | None:
 async def _by_nameless_link(visit: Visit) -> TaskResult | None:
     """Return the ending where a link without a name is or leads to a contact; None where there is none."""
     shown = await nameless_links(visit)
-    snippets = {node: await visit.page.snippet(node) for node in shown}
-    for node in [node for node in shown if not node.url.startswith("http")]:
-        if _contact_in(Outline((replace(node, name="link"),))) is not None:
-            return ended("contact-no-name", {}, node, snippet=snippets[node])
-    leading = [node for node in shown if visit.same_site(node.url) and not _on_the_page(visit, node.url)]
-    for node in [node for node in leading if not acts(node.url)][:PAGES]:
+    for url, tag, _ in [link for link in shown if not link.url.startswith("http")]:
+        if _contact_in(Outline((replace(NOTHING, role="link", name="link", url=url),))) is not None:
+            return ended("contact-no-name", snippet=tag)
+    leading = [link for link in shown if visit.same_site(link.url) and not _on_the_page(visit, link.url)]
+    for url, tag, _ in [link for link in leading if not acts(link.url)][:PAGES]:
         with suppress(Closed, Stuck):
-            outline = await visit.served(node.url)
-            about = " ".join([*outline.headings()[:2], outline.title, urlsplit(node.url).path, snippets[node]])
+            outline = await visit.served(url)
+            about = " ".join([*outline.headings()[:2], outline.title, urlsplit(url).path, tag])
             if CONTACT.search(about) and await _way(visit, outline, by_name=True):
-                return ended("contact-no-name", {}, node, snippet=snippets[node])
+                return ended("contact-no-name", snippet=tag)
     return None
 
 

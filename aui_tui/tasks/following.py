@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 from urllib.parse import unquote, urldefrag, urlsplit
 
 from aui_tui.model.observations import GONE, READABLE_ENOUGH
@@ -14,7 +14,7 @@ from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
 from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, FIELDS, Node, Outline
 from aui_tui.tasks.page import Closed, Pressed, Stuck, Untouched
 from aui_tui.tasks.pointing import by_control, by_pointing, pointable, trial_that
-from aui_tui.tasks.reading import items, nameless_links, names_an_item
+from aui_tui.tasks.reading import NamelessLink, items, nameless_links, names_an_item
 from aui_tui.tasks.trials import Trial
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import DISMISS, INVITE, MISSING, TAKES, opens, words
@@ -113,13 +113,9 @@ async def _for_eyes(visit: Visit) -> TaskResult | None:
         hidden = await visit.kept_out(outline, lambda apart: next(iter(items(visit, apart, main=False)), None))
         if hidden is not None:
             return hidden
-    nameless = await visit.page.query("nameless-links", True) or {"count": 0, "example": ""}
-    if nameless["count"] < FAKES:
-        nameless = await _leading_without_name(visit) or nameless
-    if nameless["count"] >= FAKES or nameless.get("leads"):
-        visit.step("looked", note="for a link with a name", mark="stuck", outline=outline)
-        facts = {"count": str(nameless["count"]), "example": nameless["example"]}
-        return ended("follow-unnamed", facts, url=outline.url, snippet=nameless["example"])
+    nameless = await _without_name(visit)
+    if len(nameless) >= FAKES or await _leads_without_name(visit, nameless):
+        return _unnamed(visit, outline, nameless)
     outline = await visit.shown(visit.url)
     had = {node.url for node in items(visit, outline, main=False)}
     ways = [spot.tag for spot in await pointable(visit.page, "way", "(?!)")]
@@ -133,25 +129,33 @@ async def _for_eyes(visit: Visit) -> TaskResult | None:
     if pointed:
         return ended("follow-pointing", {"example": pointed}, url=outline.url, snippet=pointed)
     # of what is drawn only the middle was pressed
-    example = nameless["example"] or next((tag for tag in ways if tag.startswith(("<canvas", "<svg"))), "")
+    tags = (*(link.tag for link in nameless), *(tag for tag in ways if tag.startswith(("<canvas", "<svg"))))
+    example = next(iter(tags), "")
     return ended("follow-drawn", {"example": example}, url=outline.url, snippet=example) if example else None
 
 
-async def _leading_without_name(visit: Visit) -> dict[str, Any]:
-    """Return how many links without a name may lead on, and the start tag of one; empty where they do not.
+async def _without_name(visit: Visit, *, main: bool = False) -> list[NamelessLink]:
+    """Return the links without a name to other pages of the site: of the ``main`` part, or of all but the foot."""
+    every = [link for link in await nameless_links(visit, main=main) if not link.in_foot]
+    return [link for link in every if visit.same_site(link.url) and _address(visit, link.url)]
 
-    One of them opens a page of the site that speaks of what the homepage says.
-    """
+
+def _unnamed(visit: Visit, outline: Outline, links: Sequence[NamelessLink]) -> TaskResult:
+    """Return the ending of a homepage on which ``links`` without a name are seen."""
+    visit.step("looked", note="for a link with a name", mark="stuck", outline=outline)
+    facts = {"count": str(len(links)), "example": links[0].tag}
+    return ended("follow-unnamed", facts, url=outline.url, snippet=links[0].tag)
+
+
+async def _leads_without_name(visit: Visit, links: Sequence[NamelessLink]) -> bool:
+    """Say whether one of ``links`` opens a page of the site that speaks of what the homepage says."""
     own = words(visit.home.title)
-    every = [node for node in await nameless_links(visit) if "contentinfo" not in node.path]
-    links = [node for node in every if visit.same_site(node.url) and _address(visit, node) and opens(node.url)]
-    tags = {node.url: await visit.page.snippet(node) for node in links[:CANDIDATES]}
-    for url, tag in tags.items():
+    for url in [link.url for link in links if opens(link.url)][:CANDIDATES]:
         with suppress(Closed, Stuck):
             outline = await visit.served(url)
             if visit.page.status < FAULTY and _alike(words(_heads(outline)) - own, words(visit.home.text()) - own):
-                return {"count": len(links), "example": tag, "leads": True}
-    return {}
+                return True
+    return False
 
 
 async def _straight(visit: Visit, node: Node) -> TaskResult:
@@ -202,13 +206,13 @@ def _without_address(visit: Visit, *, main: bool = True) -> list[Node]:
         and "contentinfo" not in node.path
         and urlsplit(node.url).scheme in ("", "http", "https", "javascript")
     )
-    bare = (node for node in links if not _address(visit, node) and names_an_item(node, own))
+    bare = (node for node in links if not _address(visit, node.url) and names_an_item(node, own))
     return [node for node in bare if unquote(urldefrag(node.url)[1]) not in visit.anchors - {""}]
 
 
-def _address(visit: Visit, node: Node) -> str:
+def _address(visit: Visit, url: str) -> str:
     """Return the address that a link leads to; empty where only a script can follow it."""
-    return node.url if node.url.startswith("http") and not visit.at_home(node.url) else ""
+    return url if url.startswith("http") and not visit.at_home(url) else ""
 
 
 async def _nothing_to_follow(visit: Visit) -> TaskResult:
@@ -216,15 +220,14 @@ async def _nothing_to_follow(visit: Visit) -> TaskResult:
     acting = items(visit, outline, acting=True)
     if acting:
         return ended("follow-acts", node=acting[0], url=outline.url)
-    for reason, answer in (
-        ("follow-unnamed", await visit.page.query("nameless-links")),
-        ("follow-clickable", await visit.page.inspect("clickable")),
-    ):
-        clickable = answer or {"count": 0, "example": ""}
-        if clickable["count"] >= FAKES or clickable.get("drawn"):
-            visit.step("looked", note="for a link with a name", mark="stuck", outline=outline)
-            facts = {"count": str(clickable["count"]), "example": clickable["example"]}
-            return ended(reason, facts, url=outline.url, snippet=clickable["example"])
+    unnamed = await _without_name(visit, main=True)
+    if len(unnamed) >= FAKES:
+        return _unnamed(visit, outline, unnamed)
+    clickable = await visit.page.inspect("clickable") or {"count": 0, "example": ""}
+    if clickable["count"] >= FAKES or clickable.get("drawn"):
+        visit.step("looked", note="for a link with a name", mark="stuck", outline=outline)
+        facts = {"count": str(clickable["count"]), "example": clickable["example"]}
+        return ended("follow-clickable", facts, url=outline.url, snippet=clickable["example"])
     apart = [node for node in outline.tree_only if node.text and not ACTIONABLE & set(node.path)]
     hands = [node for node in apart[:MAX_POINTER_CHECKS] if await visit.page.ask(node, "hand")]
     if len(hands) >= FAKES:
@@ -296,12 +299,14 @@ async def _try(visit: Visit, node: Node) -> TaskResult:
     except Untouched:
         if await _covers(visit, fresh) or await _moves(visit, fresh):
             return await _covered_link(visit, fresh)
-        if _address(visit, node) and await visit.page.hit(fresh) is None:  # an area of a picture has no box of its own
+        if (
+            _address(visit, node.url) and await visit.page.hit(fresh) is None
+        ):  # an area of a picture has no box of its own
             return await _straight(visit, node)
         return ended("follow-failed", {"why": f"the link “{node.name}” took no click in time"})
     if pressed.led and visit.at_home(pressed.led):
         return ended("follow-failed", {"why": "the page loaded itself again"}, node=node)
-    address = pressed.led or _address(visit, node)
+    address = pressed.led or _address(visit, node.url)
     if pressed.outline is None and not pressed.held:
         return await _dead(visit, fresh)
     inside: TaskResult | None = None

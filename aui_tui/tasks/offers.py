@@ -160,9 +160,8 @@ async def _deeper(visit: Visit, pages: Sequence[str], *, walked: bool) -> TaskRe
 
 async def _by_nameless_link(visit: Visit) -> TaskResult | None:
     """Return the ending where a link of the homepage without a name leads to an offer; None where none does."""
-    links = [node for node in await nameless_links(visit) if visit.same_site(node.url) and opens(node.url)]
-    tags = {visit.place(node.url): await visit.page.snippet(node) for node in links[:WAYS]}
-    for way, tag in tags.items():
+    links = [link for link in await nameless_links(visit) if visit.same_site(link.url) and opens(link.url)]
+    for way, tag in {visit.place(link.url): link.tag for link in links[:WAYS]}.items():
         for behind in await _behind(visit, [way]):
             if behind.is_whole:
                 return _by_way(behind, tag, visit.url)

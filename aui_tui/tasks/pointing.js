@@ -65,15 +65,13 @@ getEventListeners => {
 //: operable  Whether an element is a control, or part of one.
 element => (OPERATED)(element)
 
-//: nameless-links  Links of the main region, or `everywhere` but in the foot, to other pages of the site that have no name.
-everywhere => {
-  const main = (REGION)();
-  const named = "[alt]:not([alt='']),[aria-label]:not([aria-label='']),[title]:not([title='']),title";
-  const found = [...(everywhere ? document : main).querySelectorAll("a[href],area[href]")].filter(link => link.host === location.host &&
-    link.pathname + link.search !== location.pathname + location.search && (link.localName === "area" || link.checkVisibility()) &&
-    !link.closest(everywhere ? "footer" : "nav,header,footer,aside") && !(link.textContent || "").trim() &&
-    !link.matches("[alt]:not([alt='']),[aria-label]:not([aria-label='']),[aria-labelledby],[title]:not([title=''])") && !link.querySelector(named));
-  return { count: found.length, example: found.length ? found[0].outerHTML.slice(0, 160) : "" };
+//: links-left-out  Links to other pages of the site that are seen, say nothing and are hidden from the accessibility tree, but in the
+// foot: their addresses and start tags, and whether they stand in the main region.
+() => {
+  const main = (REGION)(), says = "[alt]:not([alt='']),[aria-label]:not([aria-label='']),[title]:not([title='']),title";
+  return [...document.querySelectorAll("[aria-hidden=true] a[href],a[href][aria-hidden=true]")].filter(link => link.checkVisibility({ visibilityProperty: true }) &&
+    link.host === location.host && !link.closest("footer") && !(link.textContent || "").trim() && !link.matches(says) && !link.querySelector(says))
+    .map(link => [link.href, link.cloneNode(false).outerHTML, main.contains(link) && !link.closest("nav,header,footer,aside")]);
 }
 
 //: hidden-controls  The names of links and buttons that are not shown.

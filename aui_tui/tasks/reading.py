@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from typing import Final
+from typing import Final, NamedTuple
 
 from aui_tui.model.observations import READABLE_ENOUGH
 from aui_tui.model.tasks import TaskResult, TreeDifference
@@ -30,6 +30,14 @@ NAMELESS: Final = 3
 LONG_NAME: Final = 150
 FILE: Final = re.compile(r"\.(?:pdf|zip|jpe?g|png|svg|gif|webp|mp[34]|xml|rss|json|csv|txt)(?:[?#]|$)", re.IGNORECASE)
 """The end of the address of what is no page for people."""
+
+
+class NamelessLink(NamedTuple):
+    """Where a link without a name leads, its start tag, and whether it stands in the foot of the page."""
+
+    url: str
+    tag: str
+    in_foot: bool = False
 
 
 async def read(visit: Visit) -> TaskResult:
@@ -208,21 +216,27 @@ def items(
     return [node for _, node in sorted(links, key=lambda pair: pair[0])]
 
 
-async def nameless_links(visit: Visit) -> list[Node]:
+async def nameless_links(visit: Visit, *, main: bool = False) -> list[NamelessLink]:
     """Return the links of the homepage that a person sees and that have no name, nor does a link to the same.
 
-    Raises Closed, Stuck.
+    Those that are hidden from the tree come last; ``main``: those of the main part. Raises Closed, Stuck.
     """
-    if not _nameless(visit, visit.home):  # then the page need not be open
-        return []
-    nameless = _nameless(visit, await visit.shown(visit.url))
-    return [node for node in nameless if await visit.page.ask(node, "unheard")]
+    left_out = (await visit.facts(visit.url)).left_out
+    apart = [NamelessLink(url, tag) for url, tag, is_inside in left_out if is_inside or not main]
+    if not _nameless(visit, visit.home, main=main):  # then the page need not be open
+        return apart
+    page, links = visit.page, _nameless(visit, await visit.shown(visit.url), main=main)
+    seen = await asyncio.gather(*(page.ask(node, "unheard") for node in links))
+    links = [node for node, is_seen in zip(links, seen, strict=True) if is_seen]
+    tags = await asyncio.gather(*map(page.snippet, links))
+    found = zip(links, tags, strict=True)
+    return [*(NamelessLink(node.url, tag, "contentinfo" in node.path) for node, tag in found), *apart]
 
 
-def _nameless(visit: Visit, outline: Outline) -> list[Node]:
-    links = outline.of("link")
-    named = {visit.place(node.url) for node in links if node.name}
-    return [node for node in links if not node.name and node.ref and visit.place(node.url) not in named]
+def _nameless(visit: Visit, outline: Outline, *, main: bool) -> list[Node]:
+    named = {visit.place(node.url) for node in outline.of("link") if node.name}
+    links = [node for node in (outline.main() if main else outline.nodes) if node.role == "link" and node.ref]
+    return [node for node in links if not node.name and visit.place(node.url) not in named]
 
 
 def names_an_item(node: Node, own: set[str], but: re.Pattern[str] = NEVER) -> bool:

@@ -20,6 +20,7 @@ from aui_tui.checks.wording import fill
 from aui_tui.model.observations import LIMIT_STATUS
 from aui_tui.model.tasks import Step, TaskEvent, TaskResult, TreeDifference
 from aui_tui.packaged import read_table
+from aui_tui.scan.exchanges import redact
 from aui_tui.tasks.covers import Cover
 from aui_tui.tasks.fence import NetworkPhase
 from aui_tui.tasks.forms import LOOSE, Form, forms_of, has_entry
@@ -52,8 +53,9 @@ class Facts(NamedTuple):
 
     ``moved``: something that is no control reacts to a mouse, in the main part, or anywhere on the homepage.
     ``priced``: it holds a price, shown or not, or may draw or write one. ``unshown``: an address or a number to call
-    stands in it, and none is shown. ``plain``: it was seen whole, nothing but a field takes typing, and no puzzle
-    stands there.
+    stands in it, and none is shown. ``left_out``: address and start tag of each link that is seen, says nothing and is
+    hidden from the tree, and whether it stands in the main part. ``plain``: it was seen whole, nothing but a field
+    takes typing, and no puzzle stands there.
     """
 
     outline: Outline
@@ -63,6 +65,7 @@ class Facts(NamedTuple):
     priced: bool
     forms: list[Form] | None
     unshown: bool
+    left_out: list[tuple[str, str, bool]]
     plain: bool
 
 
@@ -112,6 +115,8 @@ class Visit:
     """What a mouse brought about on the pages, by address, each as it was opened."""
     trails: dict[str, Trail] = field(default_factory=dict)
     """What the controls of the pages brought about, one after the other, by address."""
+    turns: dict[str, asyncio.Lock] = field(default_factory=dict)
+    """Held by the task that presses the controls of a page, by address."""
     choices: dict[str, Choices] = field(default_factory=dict)
     """What was chosen by role and name before a search field that takes no typing, by address."""
     cover: Cover | None = None
@@ -213,12 +218,16 @@ class Visit:
             page.query("hidden-controls"),
             page.query("painted"),
             page.query("priced", [PRICE.pattern, TAKES.pattern]),
+            page.query("links-left-out"),
             page.inspect("written", MAIL.pattern),
             page.query("editable", LOOSE),
             page.query("puzzle", [PUZZLE.pattern, ""]),
             page.query("bare-forms"),
         )
-        moved, hidden, painted, priced, *instead = await asyncio.gather(*questions)
+        moved, hidden, painted, priced, links, *instead = await asyncio.gather(*questions)
+        left_out = [
+            (str(url), clean(redact(str(tag), page.fence.secrets), 240), bool(main)) for url, tag, main in links or ()
+        ]
         forms = await forms_of(page, outline) if has_entry(outline) else None
         names = tuple(map(str, hidden or ()))
         text, links = outline.text(), outline.of("link")
@@ -227,7 +236,9 @@ class Visit:
         )
         unshown = not told and bool(await page.query("unshown", f"{EMAIL.pattern}|{PHONE.pattern}"))
         plain = not (self.obstacle or self.cover or any(instead))
-        facts = Facts(outline, names, str(painted or ""), bool(moved), priced is not False, forms, unshown, plain)
+        facts = Facts(
+            outline, names, str(painted or ""), bool(moved), priced is not False, forms, unshown, left_out, plain
+        )
         self.noted[self.place(outline.url)] = facts
 
     async def _has_closed_shadow_root(self, outline: Outline) -> bool:
