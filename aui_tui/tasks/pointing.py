@@ -32,7 +32,7 @@ DRAGS: Final = 3
 """How often a thing is dragged, as long as each time shows something else."""
 PATIENCE: Final = 2.0
 """Seconds for a control that is in reach to take a press; a busy machine may be late."""
-BRIEF: Final = 0.3
+BRIEF: Final = 0.12
 """The same for one that is not."""
 SENT: Final = 0.3
 """Seconds for what a label sends whose button is not displayed: it comes after the page has drawn nothing new."""
@@ -262,16 +262,24 @@ async def by_control(
     """Press the controls of the page at ``url`` while nothing can leave, until it ``shows`` what was hidden.
 
     Returns the control and the page then, what the tree leaves out too. ``but``: names of controls that are not meant.
-    What they bring is kept for all tasks. Nothing is tried where the run has little left. Raises Closed, Stuck.
+    What they bring is kept for all tasks, and tasks that run at the same time press them one after the other. Nothing
+    is tried where the run has little left. Raises Closed, Stuck.
     """
-    trail = visit.trails.get(visit.place(url)) if but in (UNDOES, SEARCH) else None
-    if trail is not None and not any(map(shows, trail.shown + (trail.searching if but is UNDOES else []))):
-        return None
-    if not visit.spare:
-        return None
+    async with visit.turns.setdefault(visit.place(url), asyncio.Lock()):
+        trail = visit.trails.get(visit.place(url)) if but in (UNDOES, SEARCH) else None
+        if trail is not None and not any(map(shows, trail.shown + (trail.searching if but is UNDOES else []))):
+            return None
+        return await _by_controls(visit, url, shows, but) if visit.spare else None
+
+
+async def _by_controls(
+    visit: Visit, url: str, shows: Callable[[Outline], bool], but: re.Pattern[str]
+) -> tuple[Node, Outline] | None:
     page, outline = visit.page, await visit.shown(url)
-    tries = _tries(outline, but)
-    trail, begun = Trail([], []), len(page.fence.held)
+    is_kept = but in (UNDOES, SEARCH)
+    avoided = UNDOES if is_kept else but
+    tries = _tries(outline, avoided)
+    trail, begun, is_searching = Trail([], []), len(page.fence.held), False
     if tries:
         await page.attempt()
     first = seen = await page.view(0)
@@ -282,23 +290,25 @@ async def by_control(
         is_press, node = left.pop(0)
         if not is_press and not focus_shows:
             continue
+        is_searching = is_searching or (is_press and SEARCH.search(node.name) is not None)
         if not await (_pressed(page, node) if is_press else page.focus(node)):
             continue
         before, seen = seen, await page.view(LOOK if is_press else 0)
         if seen == before and not outline.tree_only:
             continue
-        (trail.searching if SEARCH.search(node.name) else trail.shown).append(seen)
+        (trail.searching if is_searching else trail.shown).append(seen)
         # what came up, as the next questions of a dialog, as long as few were pressed
-        fresh = [one for one in presses(seen, but) if is_press and _kind(one) not in known]
+        fresh = [one for one in presses(seen, avoided) if is_press and _kind(one) not in known]
         fresh = fresh[: max(0, len(tries) + MAX_PRESSES - len(known))]
         known |= set(map(_kind, fresh))
-        left = [(True, one) for one in fresh] + left
-        if not shows(seen):
+        ahead = [one for one in fresh if is_searching or not SEARCH.search(one.name)]
+        left = [(True, one) for one in ahead] + left + [(True, one) for one in fresh if one not in ahead]
+        if (is_searching and but is SEARCH) or not shows(seen):
             continue
         shown = await page.settle()
         visit.step("pressed", node, outline=shown)
         return node, shown
-    if but is UNDOES:
+    if is_kept:
         painted = str(await page.query("painted") or "")
         visit.trails[visit.place(url)] = trail._replace(held=tuple(page.fence.held[begun:]), painted=painted)
     if tries:

@@ -238,16 +238,34 @@ class _Run:
             await self._lane(visit, rest, end)
             return
         begun = visit.beside(visit.page)
+        left = set(others)
+
+        async def walk(visit: Visit) -> None:
+            while others and (self.followed.is_set() or visit is self.visit):
+                task = others.pop(0)
+                await self._lane(visit, [task], end)
+                left.remove(task)
+            for place, seen in visit.outlines.items():
+                self.visit.outlines.setdefault(place, seen)
+            if not left:
+                self.walked.set()
 
         async def first() -> None:
-            await self._lane(visit, others, end)
-            self.walked.set()
+            await walk(visit)
             await second(visit.page)
 
         async def second(page: Page) -> None:
             while aside:
-                task = aside.pop(0)  # each begins with the same, whichever page is free first
-                await self._lane(begun.beside(page), [task], end)
+                task, own = aside.pop(0), begun.beside(page)  # each begins with the same, whichever page is free first
+                await self._opened(page)
+                ending = await self._begin(own, task, end)
+                if task == "form" and ending.outcome == ABSENT:
+                    paused = time.monotonic()
+                    await asyncio.gather(second(page), self.walked.wait())
+                    own.begun += time.monotonic() - paused
+                    ending = await self._among_others(own, ending, end)
+                await self._finish(own, ending)
+            await walk(self.visit.beside(page))
 
         lanes = first(), second(self._page())
         running = [asyncio.ensure_future(lane) for lane in lanes]
@@ -259,26 +277,24 @@ class _Run:
             await asyncio.gather(*running, return_exceptions=True)
 
     async def _lane(self, visit: Visit, tasks: Sequence[str], end: float) -> None:
-        if tasks and visit.page.fence.context is None:
-            await visit.page.leave(fresh=True)
         for task in tasks:
-            await self._do(visit, task, end)
+            await self._opened(visit.page)
+            await self._finish(visit, await self._begin(visit, task, end))
+
+    async def _opened(self, page: Page) -> None:
+        if page.fence.context is None:
+            await page.leave(fresh=True)
 
     async def _among_others(self, visit: Visit, ending: TaskResult, end: float) -> TaskResult:
-        """Return how the form ends on the pages that the other tasks opened, once they have; else ``ending``.
-
-        The time of the task goes on after that.
-        """
-        if visit is self.visit or ending.outcome != ABSENT:
-            return ending
-        begun = time.monotonic()
-        await self.walked.wait()
-        visit.begun += time.monotonic() - begun
+        """Return how the form ends on the pages that the other tasks have opened; else ``ending``."""
         fresh = {place: seen for place, seen in self.visit.outlines.items() if place not in visit.outlines}
         visit.outlines.update(fresh)
         places = [place for place, seen in fresh.items() if has_entry(seen)]
         late = await self._tried(visit, "form", end, partial(form_on, places=places)) if places else ending
-        return late if late.outcome != ABSENT else ending
+        if late.outcome == ABSENT:
+            return ending
+        await self._picture(visit, late.url)
+        return late
 
     def _rest(self, tasks: Sequence[str], reason: str) -> None:
         """End what did not: never started is inconclusive."""
@@ -288,20 +304,23 @@ class _Run:
                 self.visit.begin(task)
                 self._end(self.visit, ended(reason, {"seconds": f"{self.allowance.host:.0f}"}))
 
-    async def _do(self, visit: Visit, task: str, end: float) -> None:
+    async def _begin(self, visit: Visit, task: str, end: float) -> TaskResult:
+        """Run one task, and return how it ends as far as its own tab tells."""
         visit.begin(task)
         ending = await self._tried(visit, task, end, DOERS[task])
-        if task == "form":
-            ending = await self._among_others(visit, ending, end)
         if task == "read":
             ending = await self._received(ending)
             self._note(tree=visit.difference)
             if ending.outcome == INCONCLUSIVE:
                 self.lost = ending
-        self._end(visit, ending)
-        if task == "follow":
-            self.followed.set()
         await self._picture(visit, ending.url)
+        return ending
+
+    async def _finish(self, visit: Visit, ending: TaskResult) -> None:
+        """Keep how the task that is under way ended, and close what it opened."""
+        self._end(visit, ending)
+        if visit.task == "follow":
+            self.followed.set()
         page = visit.page
         await page.close(*(tab for tab in page.tab.context.pages if tab is not page.tab))
 
