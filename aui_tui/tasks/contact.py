@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
@@ -11,14 +11,17 @@ from urllib.parse import unquote, urldefrag, urlsplit
 
 from aui_tui.model.observations import GONE
 from aui_tui.model.tasks import TaskResult
+from aui_tui.tasks.fence import Held
 from aui_tui.tasks.lettering import lettering
 from aui_tui.tasks.outline import NOTHING, SHORT, Node, Outline
 from aui_tui.tasks.page import Closed, Stuck, Untouched
 from aui_tui.tasks.pointing import by_control, by_mouse_alone, by_pointing, lack, trial_that
 from aui_tui.tasks.reading import covered, drawings, nameless_links
+from aui_tui.tasks.trials import Trial
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import (
     ABOUT,
+    BARE_NUMBER,
     BID,
     CONTACT,
     EMAIL,
@@ -168,16 +171,22 @@ async def _on_request(visit: Visit, outline: Outline, *, home: bool) -> TaskResu
     """
     url, had_form = outline.url, _has_form(outline)
     named = {node.name for node in outline.of("link", "button")}
+    had = "".join(filter(str.isdigit, outline.text()))
 
     def reaches(shown: Outline) -> bool:
-        return _contact_in(shown) is not None or _has_form(shown) > had_form
+        return _contact_in(shown) is not None or _has_form(shown) > had_form or bool(_bare_number(shown, had))
 
     def shows(shown: Outline) -> bool:
         links = (node.name for node in shown.of("link", "button") if CONTACT.search(node.name))
         return reaches(shown) or (home and any(name not in named for name in links))
 
     opened = await by_control(visit, url, reaches)
-    way = await _way(visit, opened[1], by_name=True) if opened is not None else ""
+    trail = visit.trails.get(visit.place(url))
+    if opened is not None:
+        number = _bare_number(opened[1], had)
+        way = await _way(visit, opened[1], by_name=True) or (f"{NUMBER} {number}" if number else "")
+    else:
+        way = await _in_what_was_asked(visit, trail.held) if trail is not None else ""
     if way:
         return ended("contact-done", {"way": way}, url=url)
     outline = await visit.shown(url)
@@ -216,9 +225,61 @@ async def _by_mouse(
         reason = "contact-no-button" if REVEAL in says else "contact-no-link"
         return ended(reason, {"name": (text.text or text.name).strip()}, node=text, url=outline.url)
     await visit.shown(outline.url)
-    pointed = await by_pointing(visit, "text", shows, SAYS_CONTACT)
+
+    def brings(trial: Trial) -> bool:
+        return trial.shows(shows) or bool(_asked_for(visit, trial.held))
+
+    trial = await trial_that(visit, "text", brings, SAYS_CONTACT)
+    pointed = trial.tag if trial is not None else ""
+    if trial is not None and not trial.shows(shows) and not await _in_what_was_asked(visit, trial.held):
+        await visit.shown(outline.url)
+        pointed = await by_pointing(visit, "text", shows, SAYS_CONTACT)
     facts = {"example": pointed, "lack": lack(pointed)}
     return ended("contact-pointing", facts, url=outline.url, snippet=pointed) if pointed else None
+
+
+def _asked_for(visit: Visit, held: Iterable[Held]) -> list[str]:
+    """Return the addresses of the site that were asked for by GET and held back: for frames, or of pages about contact.
+
+    None that a link of the homepage with a name leads to.
+    """
+    known = {visit.place(node.url) for node in visit.home.of("link") if node.name}
+    asked = [one for one in held if one.own and one.method == "GET" and (one.framed or one.document)]
+    about = [one.url for one in asked if one.framed or CONTACT.search(unquote(urlsplit(one.url).path))]
+    return [url for url in dict.fromkeys(about) if visit.leads_on(url) and visit.place(url) not in known]
+
+
+async def _in_what_was_asked(visit: Visit, held: Iterable[Held]) -> str:
+    """Return a way to get in touch, in words, on the pages that were asked for and ``held`` back; empty without one.
+
+    A form counts where the page says that it is about contact, or asks for a message.
+    """
+    for url in _asked_for(visit, held)[:PAGES]:
+        with suppress(Closed, Stuck):
+            outline = await visit.served(url)
+            by_name = CONTACT.search(_about(outline, url)) is not None or await _takes_message(visit, outline)
+            way = await _way(visit, outline, by_name=by_name)
+            if way:
+                return way
+    return ""
+
+
+def _about(outline: Outline, url: str) -> str:
+    """Return what a page says first of what it is about, and its address."""
+    return " ".join([*outline.headings()[:2], outline.title, urlsplit(url).path])
+
+
+async def _takes_message(visit: Visit, outline: Outline) -> bool:
+    """Say whether a form of a page, which is open, takes a text of several lines and no password."""
+    about = [await visit.page.ask(node, "control") or {} for node in outline.of("textbox")]
+    return any(one.get("tag") == "TEXTAREA" and not one["password"] for one in about)
+
+
+def _bare_number(outline: Outline, had: str) -> str:
+    """Return a telephone number that is a text of its own, and whose digits are none of those that the page ``had``."""
+    matches = (BARE_NUMBER.fullmatch(node.text or node.name) for node in outline.nodes)
+    fresh = (match[1] for match in matches if match and "".join(filter(str.isdigit, match[1])) not in had)
+    return next(fresh, "")
 
 
 def _has_form(outline: Outline) -> bool:
@@ -241,7 +302,7 @@ async def _by_nameless_link(visit: Visit) -> TaskResult | None:
     for url, tag, _ in [link for link in leading if not acts(link.url)][:PAGES]:
         with suppress(Closed, Stuck):
             outline = await visit.served(url)
-            about = " ".join([*outline.headings()[:2], outline.title, urlsplit(url).path, tag])
+            about = f"{_about(outline, url)} {tag}"
             if CONTACT.search(about) and await _way(visit, outline, by_name=True):
                 return ended("contact-no-name", snippet=tag)
     return None
@@ -263,6 +324,9 @@ async def _pressed(visit: Visit, button: Node, outline: Outline) -> TaskResult |
     except Untouched:
         return None
     shown = pressed.outline or await visit.page.look()
+    framed = _framed(pressed.held)
+    if framed and not acts(framed):
+        shown = await visit.served(framed)
     visit.step("pressed", button, outline=shown)
     way = await _way(visit, shown, by_name=True)
     if way:
@@ -320,8 +384,9 @@ async def _by_button(visit: Visit) -> TaskResult | None:
     except Untouched:
         return None
     outline = pressed.outline or await visit.page.look()
-    if pressed.led and visit.same_site(pressed.led) and not acts(pressed.led):
-        outline = await visit.served(pressed.led)
+    led = pressed.led or _framed(pressed.held)
+    if led and visit.same_site(led) and not acts(led):
+        outline = await visit.served(led)
     visit.step("pressed", fresh, outline=outline)
     way = await _way(visit, outline, by_name=True)
     if way:
@@ -333,6 +398,11 @@ async def _by_button(visit: Visit) -> TaskResult | None:
         return ended("shut", node=node, url=outline.url)
     await visit.shown(visit.url)
     return await _in_part(visit) or ended("contact-unsure", node=node, url=outline.url)
+
+
+def _framed(held: Iterable[Held]) -> str:
+    """Return the address of the site that was asked for a frame by GET and held back; empty without one."""
+    return next((one.url for one in held if one.framed and one.own and one.method == "GET"), "")
 
 
 def contact_button(visit: Visit) -> Node | None:

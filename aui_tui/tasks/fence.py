@@ -213,6 +213,8 @@ class Held(NamedTuple):
     page: Page | None
     own: bool
 
+    framed: bool = False
+    """It asked for a page of a frame."""
     @property
     def sends(self) -> bool:
         """A press asked for it."""
@@ -467,7 +469,7 @@ class Fence:
             why = why or "acts"
         why = why or await self.objection(url)
         if why:
-            self._hold(method, url, why, None if framed else page, document=not framed)
+            self._hold(method, url, why, None if framed else page, document=not framed, framed=framed)
         else:
             self._pass(method, url)
         return why
@@ -548,9 +550,17 @@ class Fence:
         server.on_message(heard)
 
     def _hold(
-        self, method: str, url: str, why: str, page: Page | None = None, *, document: bool = False, fingerprint: int = 0
+        self,
+        method: str,
+        url: str,
+        why: str,
+        page: Page | None = None,
+        *,
+        document: bool = False,
+        framed: bool = False,
+        fingerprint: int = 0,
     ) -> None:
-        held = Held(method, clean(url, 500), why, document, page, _host(url) == _host(self._origin))
+        held = Held(method, clean(url, 500), why, document, page, _host(url) == _host(self._origin), framed)
         self.withheld += held.sends
         if len(self.held) < MOST and fingerprint not in self.usual:
             self.held.append(held)

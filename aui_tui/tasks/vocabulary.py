@@ -129,6 +129,12 @@ PHONE: Final = re.compile(
     rf"(?:{_CALL})[^\d]{{0,16}}\(?\d[\d\s().\-/]{{5,16}}\d",
     re.IGNORECASE,
 )
+BARE_NUMBER: Final = re.compile(
+    # of 9 to 12 digits, none in the form of a date or a count
+    r"\W*?(?=(?:\D*\d){9,12}\D*$)(0[1-9]\d{1,3}(?: ?[/-] ?| )\d{2,8}(?:[ -]\d{2,8}){0,3}|0[1-9](?:[ .]\d\d){4}|"
+    r"0[2-8] \d{4} \d{4}|\(0?\d{2,4}\) ?\d{2,8}(?:[ -]\d{2,8}){0,3}|\d{3}[ .-]\d{3}[ .-]\d{4})\W*"
+)
+"""A whole text that is a telephone number in groups, with nothing that says so."""
 POSTAL: Final = re.compile(
     r"\b(?!(?:19|20)\d\d )\d{1,5}[a-z]?,? (?:[A-Z\d][\w.'’-]* ){1,4}"
     r"(?i:street|st\.?|road|rd\.?|avenue|ave\.?|lane|square|drive|way|quay)\b|"
