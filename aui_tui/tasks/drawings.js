@@ -137,43 +137,48 @@ row => /^(?:\p{Sc}|zł|kr|Kč|Ft|lei|CHF|EUR|USD|GBP|円|元|руб)\.?$/u.test(
 
 //: lead  What is said last before an element: the text of that block up to the element (`said`), whether it is a heading, whether
 // it ends with a colon or names what stands beside it (`label`), the heading above (`head`), and whether the part of the page
-// that the block begins says nothing after the element (`alone`).
+// that the block begins says nothing after the element (`alone`), or the whole document, or frame, does not (`last`).
 element => {
-  const heads = "h1,h2,h3,h4,h5,h6,[role=heading]";
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT, node => /[\p{L}\p{N}]/u.test(node.data) &&
+  const heads = "h1,h2,h3,h4,h5,h6,[role=heading]", page = element.ownerDocument;
+  const walker = page.createTreeWalker(page.body, NodeFilter.SHOW_TEXT, node => /[\p{L}\p{N}]/u.test(node.data) &&
     node.parentElement.checkVisibility({ visibilityProperty: true }) ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP);
   walker.currentNode = element;
   const last = walker.previousNode();
   walker.currentNode = element;
   const next = walker.nextNode();
   let block = last && last.parentElement;
-  while (block && block !== document.body && /inline|contents/.test(getComputedStyle(block).display)) block = block.parentElement;
-  if (!block) return { said: "", heading: false, label: false, head: "", alone: false };
-  const range = document.createRange();
+  while (block && block !== page.body && /inline|contents/.test(getComputedStyle(block).display)) block = block.parentElement;
+  if (!block) return { said: "", heading: false, label: false, head: "", alone: false, last: !next };
+  const range = page.createRange();
   range.selectNodeContents(block);
   if (block.contains(element)) range.setEndBefore(element);
   const said = range.toString().replace(/\s+/g, " ").trim(), heading = !!block.closest(heads);
-  const above = [...document.querySelectorAll(heads)].filter(one => one.checkVisibility({ visibilityProperty: true }) &&
+  const above = [...page.querySelectorAll(heads)].filter(one => one.checkVisibility({ visibilityProperty: true }) &&
     one.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING).pop();
   let part = block;
   while (part && !part.contains(element)) part = part.parentElement;
   return {
     said, heading, label: !block.closest("label") && (/[:：]$/.test(said) || block.matches("dt,th")), head: above ? above.textContent.trim() : "",
-    alone: !next || !!next.parentElement.closest(heads) || !part || !part.contains(next),
+    alone: !next || !!next.parentElement.closest(heads) || !part || !part.contains(next), last: !next,
   };
 }
 
 //: drawings  Start tags of what the main region draws without a text or a name, decoration too, the largest first: `drawing`
 // and its number bring one into sight. `about`: only what stands anywhere in the place of an address or a number, right after a
-// text with a colon that bids to write or call, or is a label, or as all that a heading about contact has below it.
+// text with a colon that bids to write or call, or is a label, or as all that a heading about contact has below it; also as the
+// last of a frame that stands there.
 about => {
   const deep = DEEP, lead = LEAD, main = about ? document.body : (REGION)(), [heads, bids, labels] = (about || []).map(words => new RegExp(words, "i"));
-  const placed = element => {
-    if (!about) return true;
-    if (box(element).width > 700 || box(element).height > 300 || element.closest("form,[role=form],label")) return false;
+  const stands = element => {
     const { said, heading, label, alone } = lead(element);
     if (heading) return alone && said.length < 60 && heads.test(said);
     return label && ((said.length < 120 && bids.test(said)) || (said.length < 30 && labels.test(said)));
+  };
+  const placed = element => {
+    if (!about) return true;
+    if (box(element).width > 700 || box(element).height > 300 || element.closest("form,[role=form],label")) return false;
+    const frame = element.ownerDocument.defaultView.frameElement;
+    return stands(element) || (!!frame && lead(element).last && stands(frame));
   };
   const box = element => element.getBoundingClientRect(), says = text => /[\p{L}\p{N}]/u.test(text || "");
   const drawn = element => element.matches("img,canvas,svg,object,picture") || /url\(/.test(getComputedStyle(element).backgroundImage);
@@ -190,9 +195,17 @@ about => {
 at => {
   const element = globalThis[Symbol.for("drawings")][at];
   element.scrollIntoView({ block: "center", behavior: "instant" });
-  const box = element.getBoundingClientRect();
-  const left = Math.max(0, box.left), top = Math.max(0, box.top);
-  const width = Math.min(innerWidth, box.right) - left, height = Math.min(innerHeight, box.bottom) - top;
+  let { left, top, right, bottom } = element.getBoundingClientRect();
+  for (let view = element.ownerDocument.defaultView; view;) {
+    left = Math.max(0, left); top = Math.max(0, top); right = Math.min(view.innerWidth, right); bottom = Math.min(view.innerHeight, bottom);
+    const frame = view.frameElement, around = frame ? frame.getBoundingClientRect() : null;
+    if (frame) {
+      left += around.left + frame.clientLeft; right += around.left + frame.clientLeft;
+      top += around.top + frame.clientTop; bottom += around.top + frame.clientTop;
+    }
+    view = frame ? frame.ownerDocument.defaultView : null;
+  }
+  const width = right - left, height = bottom - top;
   return width >= 40 && height >= 12 ? [left + scrollX, top + scrollY, width, height] : null;
 }
 
