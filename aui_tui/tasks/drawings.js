@@ -133,7 +133,7 @@ row => /^(?:\p{Sc}|zł|kr|Kč|Ft|lei|CHF|EUR|USD|GBP|円|元|руб)\.?$/u.test(
 
 //: painted  The texts that scripts have drawn on canvases that are shown and say nothing.
 () => (DEEP)("canvas").filter(canvas => canvas.checkVisibility({ visibilityProperty: true }) && !canvas.textContent.trim())
-  .flatMap(canvas => canvas[Symbol.for("painted")] || []).join(" ").slice(0, 4000)
+  .flatMap(canvas => canvas[Symbol.for("painted")] || []).map(one => one.text).join(" ").slice(0, 4000)
 
 //: lead  What is said last before an element: the text of that block up to the element (`said`), whether it is a heading, whether
 // it ends with a colon or names what stands beside it (`label`), the heading above (`head`), and whether the part of the page

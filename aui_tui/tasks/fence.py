@@ -104,7 +104,8 @@ WATCH: Final = """(() => {
     const drawing = CanvasRenderingContext2D.prototype;
     drawing[kind] = new Proxy(drawing[kind], { apply(draw, self, given) {
       const key = Symbol.for("painted"), said = self.canvas[key] || [];
-      const value = [...said, String(given[0])].slice(0, 300);
+      const { x, y } = self.getTransform().transformPoint(new DOMPoint(given[1], given[2]));
+      const value = [...said, { text: String(given[0]), x, y }].slice(0, 300);
       Object.defineProperty(self.canvas, key, { value, configurable: true });
       return Reflect.apply(draw, self, given);
     } });
@@ -113,7 +114,7 @@ WATCH: Final = """(() => {
   Object.defineProperty(window, Symbol.for("rest"), { value: rest });
 })();"""
 """Tells ``questions.js`` how long the page has been at rest, in milliseconds, below 0 while a timer is due; and what is
-written on a canvas.
+written on a canvas, and where.
 """
 
 Fetch = Callable[[str], Awaitable[Robots | None]]
@@ -212,9 +213,9 @@ class Held(NamedTuple):
     document: bool
     page: Page | None
     own: bool
-
     framed: bool = False
     """It asked for a page of a frame."""
+
     @property
     def sends(self) -> bool:
         """A press asked for it."""

@@ -155,9 +155,11 @@ element => (OPERATED)(element)
     const said = new RegExp(about, "i");
     const marks = part => ["id", "class", "title", "placeholder", "href", "src", "xlink:href"].map(key => part.getAttribute(key) || "")
       .concat(Object.entries(part.dataset || {}).flat()).join(" ");
-    const tells = element => text(element).length < 80 && [text(element), ...[element, ...[...element.querySelectorAll("*")].slice(0, 6)].map(marks)].some(part => said.test(part));
+    const canvases = hidden === "field" ? deep("canvas").filter(free) : [];
+    const paints = element => (element[Symbol.for("painted")] || []).some(one => said.test(one.text));
+    const tells = element => paints(element) || text(element).length < 80 && [text(element), ...[element, ...[...element.querySelectorAll("*")].slice(0, 6)].map(marks)].some(part => said.test(part));
     const looks = element => live(element) ? 0 : around.includes(element) ? 1 : boxed(element) || element.isContentEditable ? 2 : icon(element) ? 3 : 4;
-    const open = [...new Set([...around, ...every])].filter(element => box(element).height < 600 && !element.querySelector("main,h1"));
+    const open = [...new Set([...around, ...every])].filter(element => box(element).height < 600 && !element.querySelector("main,h1")).concat(canvases);
     return ranked(new Map(open.map(element => [element, looks(element) + (tells(element) ? 0 : 5)])), 9);
   };
   // an icon, a sign, a box or a short text in the smallest part of the page that has a price
@@ -293,6 +295,20 @@ at => {
   for (let node = element; node && !doubles; node = above(node)) doubles = listens("doubles", node);
   const drag = drop ? to(drop) : next ? to(next) : slides && wide ? [20 - (right - left), 0] : broad ? [(left - right) / 2, 0] : slides ? [room, 0] : [0, 0];
   return [x, y, !!hit && !own && (OPERATED)(hit), drag, listens("wheels"), doubles];
+}
+
+//: places  Where to press one of what may be pointed at that is a canvas, or holds one, as far as it is in sight: where a text
+// that matches is painted, else its middle, then the middle of its ends, and its corners where it is high; null for anything else.
+([at, about]) => {
+  const element = globalThis[Symbol.for("pointable")][at], canvas = element.matches("canvas") ? element : element.querySelector("canvas");
+  if (!canvas || canvas.ownerDocument !== document) return null;
+  const box = canvas.getBoundingClientRect(), said = new RegExp(about, "i"), [wide, high] = [box.width >= 300, box.height >= 150];
+  const painted = (canvas[Symbol.for("painted")] || []).filter(one => said.test(one.text))
+    .map(({ x, y }) => [box.left + (x + 4) * box.width / canvas.width, box.top + (y - 4) * box.height / canvas.height]);
+  const shares = [[0.5, 0.5], ...wide ? [[0.15, 0.5], [0.85, 0.5]] : [], ...high ? [[0.5, 0.12], [0.15, 0.12], [0.85, 0.12]] : []];
+  const spread = shares.map(([x, y]) => [box.left + x * box.width, box.top + y * box.height]);
+  const places = [...painted.slice(0, 2), ...spread].filter(([x, y]) => canvas.getRootNode().elementFromPoint(x, y) === canvas);
+  return places.filter(([x, y], at) => !places.slice(0, at).some(([left, top]) => Math.abs(left - x) + Math.abs(top - y) < 8)).slice(0, 6);
 }
 
 //: take-focus  Give the focus to one of what may be pointed at, where it can have it and is no control: a keyboard goes there too.

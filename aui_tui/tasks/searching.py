@@ -605,7 +605,7 @@ def _entry(outline: Outline) -> Node | None:
 async def _typed_by_mouse(visit: Visit, query: str) -> str:
     """Press what is no control on a page, which is open, type and send ``query``; return the tag of what searches.
 
-    What the press alone shows, such as a link to a heading, is no result.
+    What the press alone shows, such as a link to a heading, is no result. A canvas is pressed in several places.
     """
     page, fence = visit.page, visit.page.fence
     if not visit.spare:
@@ -614,16 +614,20 @@ async def _typed_by_mouse(visit: Visit, query: str) -> str:
     glimpse = await page.query("glimpse") if page.stands else None
     await page.attempt()
     for at, spot in enumerate(spots):
-        begun = len(fence.held)
-        pressed = await page.clicked(at)
-        if pressed is None or await page.query("writes") or await page.inspect("keyed") is False:
+        begun, point = len(fence.held), await page.point(at)
+        if point is None:
             continue
-        await page.write(query)
-        await page.press("Enter")
-        shown = await page.view(SENT)
-        asked = any(quote(query) in held.url for held in fence.held[begun:])
-        if asked or results(shown, query, pressed):
-            visit.step("typed", note=spot.tag, mark="stuck", outline=page.outline)
-            return spot.tag
+        places = await page.query("places", [at, SAYS_SEARCH]) or ()
+        for place in [point._replace(x=x, y=y, is_control=False) for x, y in places] or [point]:
+            pressed = await page.pointed(place, press=True)
+            if await page.query("writes") or await page.inspect("keyed") is False:
+                continue
+            await page.write(query)
+            await page.press("Enter")
+            shown = await page.view(SENT)
+            asked = any(quote(query) in held.url for held in fence.held[begun:])
+            if asked or results(shown, query, pressed):
+                visit.step("typed", note=spot.tag, mark="stuck", outline=page.outline)
+                return spot.tag
     page.intact = await page.is_as(glimpse, back=True)
     return ""
