@@ -23,7 +23,7 @@ async def search_field(visit: Visit, page: Outline, *, opens: bool = True) -> tu
     Without ``opens`` nothing is pressed.
     """
     named = (node for node in page.entries() if _takes_text(node) and node.name)
-    box = field_of(page) or await _by_form(visit, named)
+    box = await _field(visit, page) or await _by_form(visit, named)
     if box is not None and not box.name and SEARCH.match(str(await visit.page.ask(box, "caption") or "")):
         return page, None, box  # a name was meant for it, and does not reach it
     nameless = await _nameless(visit, page) if box is None else None
@@ -33,8 +33,28 @@ async def search_field(visit: Visit, page: Outline, *, opens: bool = True) -> tu
     return page, box, nameless
 
 
+async def _field(visit: Visit, outline: Outline) -> Node | None:
+    """Return the search field of a page, which is open.
+
+    One for an e-mail address, as of a newsletter, is none unless its name begins with a word for searching.
+    """
+    for node in fields_of(outline)[:MOST]:
+        if node.role == "searchbox" or SEARCH.match(node.name) or not await _asks_mail(visit, node):
+            return node
+    return None
+
+
+async def _asks_mail(visit: Visit, node: Node) -> bool:
+    return (await visit.page.ask(node, "control") or {}).get("type") == "email"
+
+
 def field_of(outline: Outline) -> Node | None:
-    """Return the search field: by role, else by its name, else a named field in a search landmark.
+    """Return what is likeliest to be the search field of a page, which need not be open."""
+    return next(iter(fields_of(outline)), None)
+
+
+def fields_of(outline: Outline) -> list[Node]:
+    """Return what may be the search field: by role, then by its name, then a named field in a search landmark.
 
     One in a frame counts where the page has no other.
     """
@@ -46,7 +66,7 @@ def field_of(outline: Outline) -> Node | None:
         by_role += [node for node in every if node.role == "searchbox" and not node.name]
     by_name = [node for node in fields if SEARCH.search(node.name)]
     by_place = [node for node in fields if "search" in node.path]
-    return next(iter([*by_role, *by_name, *by_place]), None)
+    return [*by_role, *by_name, *by_place]
 
 
 async def disabled_field(visit: Visit, outline: Outline) -> Node | None:
@@ -102,6 +122,8 @@ async def _nameless(visit: Visit, outline: Outline) -> Node | None:
     moved = visit.place(outline.url) != visit.place(visit.home.url)
     field = next((node for node in fields if moved or node.role == "searchbox" or "search" in node.path), None)
     field = field or next((node for node in fields if SEARCH.match(_caption(outline, node))), None)
+    if field is not None and field.role != "searchbox" and await _asks_mail(visit, field):
+        return None
     return field or await _by_form(visit, filter(_takes_text, fields))
 
 
@@ -128,13 +150,14 @@ async def _opened(visit: Visit, before: Outline) -> tuple[Outline, Node | None]:
         if acts(way.url) or not visit.same_site(way.url) or await visit.page.fence.objection(way.url):
             return before, None
         outline = await visit.served(way.url)
-        return outline, field_of(outline) or next((n for n in outline.main() if _takes_text(n) and n.name), None)
+        field = await _field(visit, outline)
+        return outline, field or next((n for n in outline.main() if _takes_text(n) and n.name), None)
     # a box that is clipped takes keys alone
     if not await visit.press(way) and await visit.page.focus(way):
         await visit.page.press("Space")
     outline = await visit.page.settle()
     visit.step("pressed", way, note="to open the search", outline=outline)
-    return outline, field_of(outline) or _brought(outline, before)
+    return outline, await _field(visit, outline) or _brought(outline, before)
 
 
 async def behind(visit: Visit, before: Outline, box: Node) -> tuple[Outline, Node]:

@@ -19,6 +19,7 @@ from aui_tui.tasks.fields import (
     disabled_button,
     disabled_field,
     field_of,
+    fields_of,
     hidden_field,
     likely_field,
     opener,
@@ -558,10 +559,13 @@ async def _no_field(visit: Visit, query: str) -> TaskResult:
     What a mouse alone opens accuses nobody where a control with a name that is unknown here opens a field too.
     """
     before = await visit.shown(visit.url)  # what seemed to open the search may have led elsewhere
+    had = [node.name for node in fields_of(before)]  # none of them searches
     hidden = await visit.page.inspect("hidden-search")
 
     def shows(shown: Outline) -> bool:
-        return field_of(shown) is not None or (bool(hidden) and _entry(shown) is not None and _entry(before) is None)
+        return any(node.name not in had for node in fields_of(shown)) or (
+            bool(hidden) and _entry(shown) is not None and _entry(before) is None
+        )
 
     ending = await _by_eye(visit, shows, str(hidden["opener"]) if hidden else "", query)
     if ending is None and not hidden:
