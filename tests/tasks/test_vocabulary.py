@@ -8,6 +8,7 @@ import pytest
 
 from aui_tui.tasks.vocabulary import (
     ADD,
+    BARE_NUMBER,
     CONTACT,
     DISMISS,
     EMAIL,
@@ -152,7 +153,7 @@ SAID = {
     "close": (DISMISS[1], CLOSES, "Disclosure; Enclosed; Plate; Lucky"),
     "accept": (DISMISS[2], ACCEPTED, "Unacceptable; अस्वीकार; Salling; Termine"),
     "invite": (INVITE, INVITES, "Entertainment; Performance; Platform; Joints; Formation; Reformed"),
-    "search": (SEARCH, SEARCHES, "Such a room; Research; Your e-mail; Chercheurs"),
+    "search": (SEARCH, SEARCHES, "Such a room; Research; Your e-mail; Chercheurs; Find out more"),
     "place": (POSTAL, PLACES, OTHERS),
     "mail": (EMAIL, MAILS, OTHERS),
     "phone": (PHONE, PHONES, OTHERS),
@@ -165,6 +166,13 @@ SAID = {
 def test_names_are_known_and_others_are_not(pattern: re.Pattern[str], known: str, others: str) -> None:
     assert [name for name in listed(known) if not pattern.search(name)] == []
     assert [name for name in listed(others) if pattern.search(name)] == []
+
+
+def test_a_number_alone_is_no_date_and_no_count() -> None:
+    known = "01632 960118; ☎ 030 / 23125 018; 01 42 68 53 00; (555) 010-4477; 555-010-4477; 02 9876 5432"
+    others = "04.12.-07.12.2025; 04-12-2025 10; (2019) 2020; 104 512 338; 1 234 567 890; 0930-1700; 978-3-16-148410-0"
+    assert [number for number in listed(known) if not BARE_NUMBER.fullmatch(number)] == []
+    assert [number for number in listed(others) if BARE_NUMBER.fullmatch(number)] == []
 
 
 def test_a_control_beside_a_price_gets_what_that_is_about() -> None:
