@@ -24,6 +24,8 @@ FIXED: Final = {
     "color": "#336699",
 }
 """Values of native controls that are set, not typed."""
+DATED: Final = frozenset({*FIXED, "date"}) - {"color"}
+"""Types of fields for a date or a time."""
 _DAY: Final = re.compile(r"\D{0,12}\d{1,2}\b.{0,30}")
 TYPED: Final = {"email": "ada@example.com", "tel": "+44 20 7946 0000", "url": "https://example.com/"}
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple
 
-from aui_tui.tasks.elements import FIXED, Control, fill
+from aui_tui.tasks.elements import DATED, Control, fill
 from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.page import Page, Untouched
 from aui_tui.tasks.pointing import ALONE, by_pointing, by_two_presses
@@ -23,8 +23,6 @@ PRESSED: Final = frozenset({"button", "gridcell", "option", "menuitemradio", "ch
 """Roles of what may be pressed for the same."""
 MAX_CHOICES: Final = 20
 """Choices that are made."""
-DATED: Final = frozenset({*FIXED, "date"}) - {"color"}
-"""Types of fields for a date or a time."""
 
 
 async def enabled(

@@ -85,7 +85,7 @@ async () => {
 () => { const deep = DEEP; return deep("input[type=file]").length > 0; }
 
 //: control  What an element says of itself as a control of a form. `key` numbers its form, -1 without one; `sends`: a button with
-// a name sends it, and it is none around the content of the page.
+// a name sends it, and it is none around the content of the page; `numbers`: it is a list of nothing else.
 element => {
   const deep = DEEP, reached = (() => { try { return element.ownerDocument.defaultView.top.document; } catch { return null; } })();
   const above = node => node.assignedSlot || node.parentNode || node.host;
@@ -128,12 +128,13 @@ element => {
     min: element.min || "",
     max: element.max || "",
     maxlength: element.maxLength || 0,
+    numbers: element.localName === "select" && [...element.options].every(option => /^\d*$/.test(option.text.trim())),
   };
 }
 
 //: value  The value that a control holds.
 element => {
-  const own = element.value !== undefined && !element.isContentEditable && !["DIV", "LI"].includes(element.tagName);
+  const own = element.value !== undefined && !element.isContentEditable && !["DIV", "LI", "BUTTON"].includes(element.tagName);
   return own ? String(element.value) : element.getAttribute("aria-valuenow") || element.innerText || "";
 }
 

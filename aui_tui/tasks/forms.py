@@ -6,10 +6,10 @@ import asyncio
 from collections import Counter
 from typing import Any, Final, NamedTuple
 
-from aui_tui.tasks.elements import Control
+from aui_tui.tasks.elements import DATED, Control
 from aui_tui.tasks.outline import AROUND, ENTRIES, FIELDS, Node, Outline
 from aui_tui.tasks.page import Page
-from aui_tui.tasks.vocabulary import ADD, MAIL, SEARCH, TRAP
+from aui_tui.tasks.vocabulary import BOOK, BUY, MAIL, SEARCH, TRAP
 
 LOOSE: Final = 2
 """Text fields outside every form that make one together."""
@@ -87,8 +87,8 @@ def _counts(controls: list[Control], key: int) -> bool:
     if any(about["password"] or about["search"] for about in abouts):
         return False
     nodes = [control.node for control in controls]
-    # what orders or books asks for a name and an address as well; a cart asks for a number and a kind
-    if any(ADD.search(about["buttons"]) for about in abouts) and sum(node.role == "textbox" for node in nodes) < LOOSE:
+    written = sum(node.role == "textbox" for node in nodes)
+    if any(takes_alone(about["buttons"], written, _choices(controls)) for about in abouts):
         return False
     entries = [control for control in controls if _takes_typing(control)]
     if key >= 0 and len(controls) == 1 and entries and _like_a_search(abouts[0]):
@@ -98,8 +98,25 @@ def _counts(controls: list[Control], key: int) -> bool:
     if any(node.role == "searchbox" or "search" in node.path or SEARCH.search(node.name) for node in nodes):
         return False
     if key < 0:
-        return sum(node.role == "textbox" for node in nodes) >= LOOSE
+        return written >= LOOSE
     return bool(entries) or _chooses(controls)
+
+
+def takes_alone(buttons: str, written: int, chosen: int) -> bool:
+    """Say whether a form with such ``buttons`` does nothing but take what it stands beside: no form for this test.
+
+    What orders or books asks for a name and an address as well, so ``written`` are at least two texts; what books may
+    ask for nothing but choices, of which two or more are ``chosen``. A cart asks for a number and a kind.
+    """
+    if written >= LOOSE:
+        return False
+    return BUY.search(buttons) is not None or (chosen < LISTS and BOOK.search(buttons) is not None)
+
+
+def _choices(controls: list[Control]) -> int:
+    """Return how much is chosen in a form: its lists, those of numbers left out; a day or an hour counts as two."""
+    lists = sum(one.node.role in ("combobox", "listbox") and not one.about["numbers"] for one in controls)
+    return lists + sum(LISTS for one in controls if one.about["type"] in DATED)
 
 
 def _takes_typing(control: Control) -> bool:
