@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Final, NamedTuple
 
 from aui_tui.tasks.elements import DATED, Control, fill
+from aui_tui.tasks.fence import Held
 from aui_tui.tasks.outline import Node, Outline
 from aui_tui.tasks.page import Page, Untouched
 from aui_tui.tasks.pointing import ALONE, by_pointing, by_two_presses
@@ -65,10 +65,16 @@ async def freed(visit: Visit, url: str) -> Freed | None:
         return None
     freed_page = await visit.page.look()
     fresh = _freed_in(freed_page, before, button) or button
-    with suppress(Untouched):
-        pressed = await visit.page.tried(fresh, shut=True)
-        return Freed(button, tag, freed_page, pressed.outline or await visit.page.look())
-    return None
+    return Freed(button, tag, freed_page, (await press(visit, fresh))[1])
+
+
+async def press(visit: Visit, node: Node) -> tuple[Sequence[Held], Outline]:
+    """Press an element of the open page while nothing can leave; return what it asked for, and the page then."""
+    try:
+        pressed = await visit.page.tried(node, shut=True)
+    except Untouched:
+        return (), await visit.page.look()
+    return pressed.held, pressed.outline or await visit.page.look()
 
 
 def frees_by_choice(node: Node) -> bool:

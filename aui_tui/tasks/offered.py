@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from aui_tui.tasks.cards import CONTROLS, SEVERAL, block_of, price_in, text_of
+from aui_tui.tasks.cards import CONTROLS, NEAR, SEVERAL, block_of, price_in, text_of
 from aui_tui.tasks.fence import Held
 from aui_tui.tasks.outline import ACTIONABLE, DIALOGS, SHORT, Node, Outline
 from aui_tui.tasks.vocabulary import (
     ASIDE,
     CART,
+    HOLDS,
     KEPT,
     OTHER_ICON,
     OTHERS,
@@ -32,6 +33,8 @@ LINE: Final = 120
 """Characters of a text in which a price is no prose."""
 CART_TEXT: Final = 12
 """Characters after the word for a cart that may say what is in it; twice as many before it."""
+THING: Final = 4
+"""Letters from which on a text of a page may name a thing."""
 MAX_LABEL_WORDS: Final = 4
 """Words of what a control says where adding or booking does not come first."""
 ABOVE: Final = DIALOGS | {"navigation", "banner", "search"}
@@ -39,6 +42,7 @@ ABOVE: Final = DIALOGS | {"navigation", "banner", "search"}
 _PRODUCT: Final = re.compile(
     r'"@type"\s*:\s*(?:\[[^\]]*)?"(?:Product|Offer|AggregateOffer|ProductGroup|Event|Hotel|HotelRoom)"'
 )
+_AROUND: Final = " ,.:;–—-"
 _PHRASE: Final = re.compile(r"[:.;!?|]")
 
 
@@ -224,8 +228,36 @@ def tells(before: Outline, shown: Outline, held: Sequence[Held], *, by_name: boo
     counts = any(map(str.isdigit, "".join(said for said in _carts(shown) if said not in carts)))
     fresh = [node.text for node in shown.nodes if node.text not in had and len(node.text) <= LINE]
     own = words(" ".join(before.headings()))
+    things = _things(before)
+    if any(_holds(text, things) for text in fresh) or _in_cart(shown, things) - _in_cart(before, things):
+        return True
     fresh = [text for text in fresh if not by_name or words(text) & own or CART.search(text) or KEPT.search(text)]
     return asks or counts or any(TAKEN.search(text) and not ASIDE.search(text) for text in fresh)
+
+
+def _things(outline: Outline) -> set[str]:
+    """Return what may name a thing to take, in small letters: headings, and short texts with a price or before one."""
+    priced = [at for at, node in enumerate(outline.nodes) if PRICE.search(node.text)]
+    texts = {label_of(node).strip(_AROUND) for at in priced for node in outline.nodes[max(0, at - NEAR) : at + 1]}
+    return {name.casefold() for name in texts | set(outline.headings()) if THING <= len(name) <= SHORT}
+
+
+def _in_cart(outline: Outline, things: Collection[str]) -> Counter[str]:
+    """Return which of the ``things``, in small letters, stand below a heading with a word for a cart, and how often."""
+    found: Counter[str] = Counter()
+    is_inside = False
+    for node in outline.nodes:
+        is_inside = CART.search(node.name) is not None if node.role == "heading" else is_inside
+        said = label_of(node).strip(_AROUND).casefold()
+        found[said] += is_inside and said in things
+    return found
+
+
+def _holds(text: str, things: Iterable[str]) -> bool:
+    """Say whether a text tells that one of the ``things``, in small letters, is among those that are taken."""
+    match = HOLDS.search(text)
+    said = text[match.end() :].casefold() if match else ""
+    return any(thing in said for thing in things if said)
 
 
 def _carts(outline: Outline) -> list[str]:

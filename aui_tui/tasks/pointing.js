@@ -8,7 +8,7 @@
   const own = element => getEventListeners(element);
   if (main.querySelector("input[type^=date],input[type=time],input[type=week],input[type=month]")) return true;
   for (let around = main; around; around = around.parentNode) {
-    if (Object.keys(own(around)).some(kind => /^(click|mouse|pointer|touch|wheel)/.test(kind))) return true;
+    if (Object.keys(own(around)).some(kind => /^(click|mouse|pointer|touch|wheel|dragstart|drop)/.test(kind))) return true;
   }
   return deep("*", main).some(element => !operated(element) && element.checkVisibility({ visibilityProperty: true }) && !element.closest("footer,form") &&
     (reacts(getEventListeners, element) || hovers(getEventListeners, element) || element.matches(drawn) || Object.keys(own(element)).some(kind => /wheel/.test(kind))));
@@ -248,6 +248,9 @@ element => (OPERATED)(element)
     doubles: new Set(deep("*").filter(element => hears(/^dblclick$/)(element) || element.hasAttribute("ondblclick"))),
     drops: new Set(every.filter(hears(/^(drop|pointerup|mouseup|touchend)$/))),
   };
+  // what is around the page may listen for what is drawn like a place to drop something
+  const place = element => getComputedStyle(element).borderTopStyle === "dashed" && box(element).width >= 80 && box(element).height >= 40 && !element.closest("form");
+  if (!listening.drops.size && [document, document.body, window].some(hears(/^(drop|pointerup|mouseup|touchend)$/))) listening.drops = new Set(every.filter(place));
   Object.defineProperty(globalThis, Symbol.for("listening"), { value: listening, configurable: true });
   const path = element => {
     const steps = [];

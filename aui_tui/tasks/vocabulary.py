@@ -46,6 +46,8 @@ SELLS: Final = _names("add", "book", "trial", "enter", "shop")
 _CHOOSE: Final = _names("choose")
 ASIDE: Final = _names("aside")
 TAKEN: Final = _names("taken", "kept")
+HOLDS: Final = _names("holds")
+"""What stands before the name of a thing among those that are taken."""
 KEPT: Final = _names("kept")
 """What a page says once a place, a seat or a time is kept for one person."""
 TAKE_LAST: Final = re.compile("(?:" + "|".join(_table()["take_last"]) + ")$", re.IGNORECASE)
