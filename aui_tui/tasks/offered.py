@@ -43,6 +43,7 @@ _PRODUCT: Final = re.compile(
     r'"@type"\s*:\s*(?:\[[^\]]*)?"(?:Product|Offer|AggregateOffer|ProductGroup|Event|Hotel|HotelRoom)"'
 )
 _AROUND: Final = " ,.:;–—-"
+"""What may stand between the name of a thing and its price."""
 _PHRASE: Final = re.compile(r"[:.;!?|]")
 
 
@@ -229,7 +230,11 @@ def tells(before: Outline, shown: Outline, held: Sequence[Held], *, by_name: boo
     fresh = [node.text for node in shown.nodes if node.text not in had and len(node.text) <= LINE]
     own = words(" ".join(before.headings()))
     things = _things(before)
-    if any(_holds(text, things) for text in fresh) or _in_cart(shown, things) - _in_cart(before, things):
+    # a cart that comes up with what it holds may have held that before
+    has_cart = any(map(CART.search, before.headings()))
+    if any(_holds(text, things) for text in fresh):
+        return True
+    if has_cart and _in_cart(shown, things) - _in_cart(before, things):
         return True
     fresh = [text for text in fresh if not by_name or words(text) & own or CART.search(text) or KEPT.search(text)]
     return asks or counts or any(TAKEN.search(text) and not ASIDE.search(text) for text in fresh)

@@ -9,10 +9,12 @@ import pytest
 from aui_tui.tasks.vocabulary import (
     ADD,
     BARE_NUMBER,
+    BOOK,
     CONTACT,
     DISMISS,
     EMAIL,
     GENERIC,
+    HOLDS,
     INVITE,
     NEVER,
     PHONE,
@@ -114,6 +116,13 @@ TAKES_IT = """
 """
 
 
+BOOKS = "Book now; Reserve; Jetzt buchen; Réserver; Reservar; Prenota ora; Reserveren; Boka; Zarezerwuj; 予約する"
+
+HELD = """
+    In your basket: jam; Your case holds jam; In deinem Paket: Käse; Dans votre panier : miel; En tu cesta: miel
+    Nel tuo carrello: miele; In je doos: kaas; W koszyku: miód; I din varukorg: ost; В корзине: мёд
+"""
+
 KNOWN = """
     Contact us; Kontakt; Kontakt & Impressum; Nous contacter; Contáctenos; Contattaci; Fale conosco; Neem contact op
     Связаться с нами; Контакти; お問い合わせ; 联系我们; 聯絡我們; 문의하기; 고객센터; اتصل بنا; تماس با ما
@@ -148,6 +157,8 @@ SAID = {
         ADDS,
         "Additional text; Bookmark; Ordering guide; Renting out; Ask us; Voeg opmerking toe; Add a note to the page",
     ),
+    "book": (BOOK, BOOKS, "Bookmark; Add to cart; In den Warenkorb; Buy now; Ordering guide"),
+    "holds": (HOLDS, HELD, "In your area; In case of rain; Your basket is empty; Im Laden; Dans votre région"),
     "taken": (TAKEN, TAKES_IT, "Address; Booking guide; Thank you for asking; In stock"),
     "refuse": (DISMISS[0], REFUSALS + "Kabul etmiyorum; 同意しない; 不同意", "Accept all"),
     "close": (DISMISS[1], CLOSES, "Disclosure; Enclosed; Plate; Lucky"),
