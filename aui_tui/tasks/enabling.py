@@ -56,10 +56,12 @@ async def freed(visit: Visit, url: str) -> Freed | None:
 
     None where no button is freed. Raises Closed, Stuck.
     """
-    button = next(filter(frees_by_choice, (await visit.shown(url)).main()), None)
-    if button is None:
+    if not any(map(frees_by_choice, (await visit.facts(url)).outline.main())):  # then the page need not be open
         return None
     before = await visit.here(url)
+    button = next(filter(frees_by_choice, before.main()), None)
+    if button is None:
+        return None
     shown, tag = await enabled(visit, before.main(), frees(before, button))
     if shown is None and not tag:
         return None

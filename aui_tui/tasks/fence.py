@@ -257,6 +257,8 @@ class Fence:
         self._cache = cache if cache is not None else ResponseCache()
         self.proxy = Proxy(self._dial, allowance, self.usage)
         self.context: BrowserContext | None = None
+        self._next: asyncio.Future[BrowserContext] | None = None
+        """The context that is prepared."""
         self.crashed: list[Page] = []
         """The tabs that have crashed in the run."""
         self.phase = NetworkPhase.READING
@@ -295,16 +297,29 @@ class Fence:
         browser = self.context.browser if self.context is not None else None
         return browser is not None and not browser.is_connected()
 
+    def prepare(self) -> None:
+        """Begin to make the next context, with a tab, while the one that is open is only tried: it will be left."""
+        if self._next is None:
+            self._next = asyncio.ensure_future(self._made(tab=True))
+
     async def fresh(self, user_agent: str = "") -> BrowserContext:
         """Close the context that is open, if one is, and return a fresh one behind the fence.
 
         Raises NoBrowser, Unavailable.
         """
+        prepared, self._next = self._next, None
+        _, context = await asyncio.gather(self._drop(), prepared or self._made(user_agent))
+        browser = context.browser
+        if prepared is not None and (user_agent or browser is None or not browser.is_connected()):
+            await self._browser.close(context)
+            context = await self._made(user_agent)
+        self.context, self.pressed = context, False
+        return context
+
+    async def _made(self, user_agent: str = "", *, tab: bool = False) -> BrowserContext:
         await self.proxy.start()
         insecure = bool(self._access.cafile) or self._access.insecure
-        made = self._browser.context(self.proxy.port, insecure=insecure, user_agent=user_agent)
-        _, context = await asyncio.gather(self._drop(), made)
-        self.context, self.pressed = context, False
+        context = await self._browser.context(self.proxy.port, insecure=insecure, user_agent=user_agent)
         await asyncio.gather(
             context.route("**/*", self._route),
             context.route_web_socket("**", self._socket),
@@ -316,6 +331,8 @@ class Fence:
         context.on("response", self._answered)
         context.on("requestfinished", self._finished)
         context.on("requestfailed", self._failed)
+        if tab:
+            await context.new_page()
         return context
 
     async def _drop(self) -> None:
@@ -326,6 +343,10 @@ class Fence:
     async def close(self) -> None:
         """Close everything but the browser."""
         await self.shut()
+        prepared, self._next = self._next, None
+        if prepared is not None:
+            with suppress(Exception):  # the browser may have gone meanwhile
+                await self._browser.close(await prepared)
         await self._drop()
         await self.proxy.stop()
         self._routes.close()

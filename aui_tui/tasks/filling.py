@@ -194,7 +194,7 @@ class _Search:
         """Open up to ``most`` pages behind ``links`` that were not seen, until one has a form; return it."""
         visit = self.visit
         for node in [node for node in links if visit.place(node.url) not in visit.outlines][:most]:
-            known = visit.known(node.url)
+            known = await visit.known(node.url)
             if known is not None and not has_entry(known):
                 self._invites(node, known)
                 continue

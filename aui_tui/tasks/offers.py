@@ -82,7 +82,7 @@ async def offer(visit: Visit) -> TaskResult:
                 continue
             begun.append(visit.place(url))
             opened += 1
-            known = visit.known(url)
+            known = await visit.known(url)
             try:
                 outline = known if known is not None and not _is_worth(offered(known)) else await visit.served(url)
             except (Closed, Stuck) as error:

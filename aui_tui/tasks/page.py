@@ -213,7 +213,8 @@ class Page:
         fresh = fresh or may_keep or fence.phase is NetworkPhase.SHUT
         await fence.shut()
         if fresh:
-            tab = await (await fence.fresh()).new_page()
+            context = await fence.fresh()
+            tab = next(iter(context.pages), None) or await context.new_page()
         else:
             context = self.tab.context
             await self.close(*context.pages)
@@ -546,6 +547,7 @@ class Page:
         """Let nothing leave from now on: what follows is only tried."""
         self.touched, self.intact = True, False
         await self.fence.shut()
+        self.fence.prepare()
 
     async def touch(self) -> None:
         """Let the fence know that the page is touched."""
@@ -664,6 +666,7 @@ class Page:
         before = await self.look(whole=False)
         if shut:
             await self.fence.shut()
+            self.fence.prepare()
         begun = len(self.fence.held)
         if not await self.click(node):
             raise Untouched

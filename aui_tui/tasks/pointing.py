@@ -265,7 +265,7 @@ async def by_control(
     What they bring is kept for all tasks, and tasks that run at the same time press them one after the other. Nothing
     is tried where the run has little left. Raises Closed, Stuck.
     """
-    async with visit.turns.setdefault(visit.place(url), asyncio.Lock()):
+    async with visit.turn(url):
         trail = visit.trails.get(visit.place(url)) if but in (UNDOES, SEARCH) else None
         if trail is not None and not any(map(shows, trail.shown + (trail.searching if but is UNDOES else []))):
             return None

@@ -225,16 +225,18 @@ class _Run:
 
         A form that was not found is looked for on the pages of the others as well.
         """
-        visit = self.visit
+        visit, rest = self.visit, [task for task in tasks if task != "read"]
+        beside = None if visit.act or CORES < LANES or len(rest) < LANES else self._page()
+        if beside is not None:
+            beside.fence.prepare()
         await self._lane(visit, [task for task in tasks if task == "read"], end)
-        rest = [task for task in tasks if task != "read"]
         if "follow" not in rest:
             self.followed.set()
         # without anything to type in or to press, a search has little to do
         seeking = visit.reached and "search" in rest and await seeks(visit, visit.home)
         aside = [task for task in (ASIDE if seeking else ASIDE[::-1]) if task in rest]
         others = [task for task in rest if task not in aside]
-        if visit.act or CORES < LANES or not visit.reached or visit.veil or not (aside and others):
+        if beside is None or not visit.reached or visit.veil or not (aside and others):
             await self._lane(visit, rest, end)
             return
         begun = visit.beside(visit.page)
@@ -267,7 +269,7 @@ class _Run:
                 await self._finish(own, ending)
             await walk(self.visit.beside(page))
 
-        lanes = first(), second(self._page())
+        lanes = first(), second(beside)
         running = [asyncio.ensure_future(lane) for lane in lanes]
         try:
             await asyncio.gather(*running)

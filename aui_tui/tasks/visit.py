@@ -116,7 +116,7 @@ class Visit:
     trails: dict[str, Trail] = field(default_factory=dict)
     """What the controls of the pages brought about, one after the other, by address."""
     turns: dict[str, asyncio.Lock] = field(default_factory=dict)
-    """Held by the task that presses the controls of a page, by address."""
+    """Held by the task that opens a page, or presses its controls, by address."""
     choices: dict[str, Choices] = field(default_factory=dict)
     """What was chosen by role and name before a search field that takes no typing, by address."""
     cover: Cover | None = None
@@ -193,17 +193,24 @@ class Visit:
             self.obstacle = self.obstacle or f"“{title}” holds parts in a closed shadow root"
         return outline
 
+    def turn(self, url: str) -> asyncio.Lock:
+        """Return what the task holds that opens the page at ``url``, or presses its controls."""
+        return self.turns.setdefault(self.place(url), asyncio.Lock())
+
     async def facts(self, url: str) -> Facts:
         """Return what the page at ``url`` holds; it is opened where that is not known. Raises Closed, Stuck."""
         if self.place(url) not in self.noted:
             await self.note(await self.shown(url))
         return self.noted[self.place(url)]
 
-    def known(self, url: str) -> Outline | None:
-        """Return the page at ``url`` as another task opened it, where nothing but its outline is of interest.
+    async def known(self, url: str) -> Outline | None:
+        """Return the page at ``url`` as another task opened it, or opens it now, where its outline is all of interest.
 
         It counts as opened by this one too.
         """
+        if self.place(url) not in self.noted and self.turn(url).locked():
+            async with self.turn(url):
+                pass
         facts = self.noted.get(self.place(url))
         if facts is None or not facts.plain:
             return None
@@ -262,13 +269,14 @@ class Visit:
 
     async def served(self, url: str) -> Outline:
         """Open a page and dismiss what covers it. Raises Closed; Stuck, also for status 429 and 500 to 599."""
-        outline = await self.cleared(await self.open(url))
-        status = self.page.status
-        if status == LIMIT_STATUS or status >= 500:
-            self.outlines.pop(self.place(outline.url), None)
-            raise Stuck(f"status {status}")
-        await self.note(outline)
-        return outline
+        async with self.turn(url):
+            outline = await self.cleared(await self.open(url))
+            status = self.page.status
+            if status == LIMIT_STATUS or status >= 500:
+                self.outlines.pop(self.place(outline.url), None)
+                raise Stuck(f"status {status}")
+            await self.note(outline)
+            return outline
 
     async def here(self, url: str) -> Outline:
         """Return the page at ``url``: as it stands when it is open and untouched, else opened again.
