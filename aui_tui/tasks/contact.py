@@ -93,13 +93,14 @@ async def contact(visit: Visit) -> TaskResult:
         raise failure
     if held:
         return ended("shut", {"name": "the menu"})
+    goes_on = await _goes_on(visit)
     return (
         await _by_button(visit)
         or await _by_nameless_link(visit)
         or await _on_request(visit, await visit.shown(visit.url), home=True)
         or await _behind_pointing(visit)
         or await _by_route(visit)
-        or await _no_contact(visit, number, drawn_on)
+        or await _no_contact(visit, number, drawn_on, goes_on=goes_on)
     )
 
 
@@ -470,8 +471,11 @@ async def _by_route(visit: Visit) -> TaskResult | None:
     return ended("contact-no-link", {"name": said}, snippet=trial.tag) if way else None
 
 
-async def _no_contact(visit: Visit, number: str, drawn_on: str) -> TaskResult:
-    """Return the ending where no link leads to a contact: a hidden link, a ``number`` that is drawn, or none."""
+async def _no_contact(visit: Visit, number: str, drawn_on: str, *, goes_on: bool) -> TaskResult:
+    """Return the ending where no link leads to a contact: a hidden link, a ``number`` that is drawn, or none.
+
+    ``goes_on``: the homepage does as it is scrolled.
+    """
     name = next(iter(await _hidden_names(visit)), "")
     if name:
         return ended("contact-hidden", {"name": clean(name, SHORT)})
@@ -486,17 +490,21 @@ async def _no_contact(visit: Visit, number: str, drawn_on: str) -> TaskResult:
     part = await _in_part(visit)
     if part is not None:
         return part
-    if await _goes_on(visit):
+    if goes_on:
         return ended("unwalked", {"obstacle": "the homepage goes on as it is scrolled, and its end was not reached"})
     return ended("contact-absent")
 
 
 async def _goes_on(visit: Visit) -> bool:
-    """Say whether the homepage, which is open, goes on as it is scrolled."""
-    if await visit.page.query("fits"):
-        return False
+    """Open the homepage, and say whether it goes on as it is scrolled. Raises Closed, Stuck."""
+    page = visit.page
     await visit.here(visit.url)
-    return await visit.page.grows()
+    if await page.query("fits"):
+        return False
+    glimpse = await page.query("glimpse")
+    goes_on = await page.grows()
+    page.intact = not goes_on and await page.is_as(glimpse, back=True)
+    return goes_on
 
 
 def contact_links(visit: Visit, home: Outline) -> list[Node]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Final
 from urllib.parse import urldefrag
 
@@ -121,19 +122,20 @@ async def trial_that(
     intact = glimpse is not None
     kept = visit.trials.setdefault(visit.place(url), {}) if shared else {}
     found, chosen = None, spots[0]
-    for at, spot in enumerate(spots):
-        trial = kept.get(spot)
-        if trial is None:
-            await page.attempt()
-            trial = await _trial(page, at, spot.tag, first)
+    async with visit.turn(url) if shared else nullcontext():
+        for at, spot in enumerate(spots):
+            trial = kept.get(spot)
             if trial is None:
-                continue
-            if intact:
-                kept[spot] = trial
-                intact = await page.is_as(glimpse)
-        if brings(trial):
-            found, chosen = trial, spot
-            break
+                await page.attempt()
+                trial = await _trial(page, at, spot.tag, first)
+                if trial is None:
+                    continue
+                if intact:
+                    kept[spot] = trial
+                    intact = await page.is_as(glimpse)
+            if brings(trial):
+                found, chosen = trial, spot
+                break
     page.intact = intact and await page.is_as(glimpse, back=True)
     if found is not None and shared and alone:
         await visit.here(url)
