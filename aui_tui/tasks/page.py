@@ -148,7 +148,7 @@ class Point(NamedTuple):
     """Where the mouse points at something: the centre of what is in sight of it, in CSS pixels.
 
     ``is_control``: a control with a name gets a press there. ``drag``: how far it can be dragged to the right and down,
-    to the left and up below 0. ``wheels``, ``doubles``: it listens to a wheel, to a double press.
+    to the left and up below 0. ``wheels``, ``doubles``, ``touches``: it listens to a wheel, a double press, a finger.
     """
 
     x: float
@@ -157,6 +157,7 @@ class Point(NamedTuple):
     drag: tuple[float, float]
     wheels: bool
     doubles: bool
+    touches: bool
 
 
 class Page:
@@ -725,15 +726,25 @@ class Page:
     async def pointed(self, point: Point, *, press: bool) -> Outline:
         """Move the mouse over what may be pointed at, or press it; return the page then.
 
-        No control with a name is pressed.
+        No control with a name is pressed. Where a press shows nothing on what listens to a finger, one taps it.
         """
-        if not (press and point.is_control):
-            mouse = self.tab.mouse
-            if press:
-                await _answer(mouse.click(point.x, point.y, click_count=2 if point.doubles else 1))
-            else:
-                await _answer(mouse.move(point.x, point.y))
-        return await self.view()
+        if press and point.is_control:
+            return await self.view()
+        mouse, before, begun = self.tab.mouse, self._glimpse, len(self.fence.held)
+        if not press:
+            await _answer(mouse.move(point.x, point.y))
+            return await self.view()
+        await _answer(mouse.click(point.x, point.y, click_count=2 if point.doubles else 1))
+        shown = await self.view()
+        if point.touches and before is not None and self._glimpse == before and len(self.fence.held) == begun:
+            await _answer(self._tap(point))
+            shown = await self.view()
+        return shown
+
+    async def _tap(self, point: Point) -> None:
+        session, touch = await self._cdp(), "Input.dispatchTouchEvent"
+        await session.send(touch, {"type": "touchStart", "touchPoints": [{"x": point.x, "y": point.y}]})
+        await session.send(touch, {"type": "touchEnd", "touchPoints": []})
 
     async def hovered(self, at: int) -> Outline | None:
         """Move the mouse over what may be pointed at, of that number; return the page then, None where it has gone."""

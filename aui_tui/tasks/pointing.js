@@ -247,6 +247,7 @@ element => (OPERATED)(element)
     grabs: new Set(around.filter(hears(/^(pointer|mouse|touch)(down|start)$/))),
     doubles: new Set(deep("*").filter(element => hears(/^dblclick$/)(element) || element.hasAttribute("ondblclick"))),
     drops: new Set(every.filter(hears(/^(drop|pointerup|mouseup|touchend)$/))),
+    touches: new Set(deep("*").filter(element => hears(/^touch(start|end)$/)(element) || ["ontouchstart", "ontouchend"].some(key => element.hasAttribute(key)))),
   };
   // what is around the page may listen for what is drawn like a place to drop something
   const place = element => getComputedStyle(element).borderTopStyle === "dashed" && box(element).width >= 80 && box(element).height >= 40 && !element.closest("form");
@@ -262,7 +263,7 @@ element => (OPERATED)(element)
 
 //: point  Bring one of what may be pointed at into sight; the centre of what is in sight of it, whether a control with a
 // name gets a press there, how far it can be dragged: to the right or down, below 0 to the left or up; whether it listens to a
-// wheel, and to a double press.
+// wheel, to a double press, and to a finger, itself or what lies around it and is not the page.
 at => {
   const element = globalThis[Symbol.for("pointable")][at], above = ABOVE, deep = DEEP;
   const listening = globalThis[Symbol.for("listening")] || {}, listens = (kind, one = element) => !!listening[kind] && listening[kind].has(one);
@@ -294,10 +295,11 @@ at => {
   // what holds a grid of things alike follows the mouse over them
   const next = !slides && listens("grabs", above(element)) && [...element.parentElement.children].find(one =>
     one !== element && one.classList[0] === element.classList[0] && Math.abs(centre(one)[0] - centre(element)[0]) < 4 && centre(one)[1] > centre(element)[1]);
-  let doubles = false;
+  let doubles = false, touches = false;
   for (let node = element; node && !doubles; node = above(node)) doubles = listens("doubles", node);
+  for (let node = element.contains(hit) ? hit : element; node && !touches && !node.querySelector("main,h1"); node = above(node)) touches = listens("touches", node);
   const drag = drop ? to(drop) : next ? to(next) : slides && wide ? [20 - (right - left), 0] : broad ? [(left - right) / 2, 0] : slides ? [room, 0] : [0, 0];
-  return [x, y, !!hit && !own && (OPERATED)(hit), drag, listens("wheels"), doubles];
+  return [x, y, !!hit && !own && (OPERATED)(hit), drag, listens("wheels"), doubles, touches];
 }
 
 //: places  Where to press one of what may be pointed at that is a canvas, or holds one, as far as it is in sight: where a text

@@ -137,7 +137,7 @@ PHONE: Final = re.compile(
 BARE_NUMBER: Final = re.compile(
     # of 9 to 12 digits, none in the form of a date or a count
     r"\W*?(?=(?:\D*\d){9,12}\D*$)(0[1-9]\d{1,3}(?: ?[/-] ?| )\d{2,8}(?:[ -]\d{2,8}){0,3}|0[1-9](?:[ .]\d\d){4}|"
-    r"0[2-8] \d{4} \d{4}|\(0?\d{2,4}\) ?\d{2,8}(?:[ -]\d{2,8}){0,3}|\d{3}[ .-]\d{3}[ .-]\d{4})\W*"
+    r"0[2-8] \d{4} \d{4}|[5-9]\d\d \d{3} \d{3}|\(0?\d{2,4}\) ?\d{2,8}(?:[ -]\d{2,8}){0,3}|\d{3}[ .-]\d{3}[ .-]\d{4})\W*"
 )
 """A whole text that is a telephone number in groups, with nothing that says so."""
 POSTAL: Final = re.compile(
