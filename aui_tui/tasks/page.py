@@ -84,6 +84,7 @@ SHARED: Final = {
     "DEEP": "deep",
     "BOXED": "boxed",
     "BESIDE": "beside",
+    "FOCUS": "focus",
     "SERVES": "serves",
     "HOVERED": "hovered",
     "GLIMPSE": "glimpse",

@@ -226,8 +226,19 @@ element => (OPERATED)(element)
     // what sends stands last on most keyboards, behind what takes a letter away
     return [...written, ...others.reverse().sort((left, right) => tells(right) - tells(left))];
   };
+  // fields and editables without a name that are empty, one on a line, alone in their form, and ask for nothing like `about`
+  const entries = () => deep("input:not([type]),input[type=text],input[type=search],[contenteditable]").filter(field => {
+    const form = field.form || field.closest("form,[role=form]"), around = form || field.parentElement, asks = new RegExp(about, "i");
+    const others = form ? deep("input:not([type=hidden],[type=submit],[type=button],[type=image]),textarea,select,[contenteditable]", form) : [];
+    const writes = field.isContentEditable ? !field.parentElement || !field.parentElement.isContentEditable : field.localName === "input" && !field.readOnly;
+    const said = [...field.attributes].map(one => one.value).concat(around && text(around).length < 200 ? text(around) : []).join(" ");
+    return writes && shown(field) && box(field).width >= 60 && box(field).height <= 80 && !field.matches(":disabled") && !(field.value || text(field)) &&
+      !(operated(field) && spoken(field)) && !asks.test(said) && others.every(one => one === field || !shown(one)) &&
+      !(form && /^(post|dialog)$/i.test(form.getAttribute("method") || ""));
+  });
   const kinds = {
     row: rows,
+    entry: entries,
     way: ways,
     offer: offers,
     disabled: enablers,
@@ -319,12 +330,19 @@ at => {
 //: take-focus  Give the focus to one of what may be pointed at, where it can have it and is no control: a keyboard goes there too.
 at => { const element = globalThis[Symbol.for("pointable")][at]; if (element.tabIndex >= 0 && !(OPERATED)(element)) element.focus({ preventScroll: true }); }
 
+//: focus  What has the focus, in a shadow root or a frame of the same origin too.
+() => {
+  const root = ROOT, inner = element => root(element) || (element.localName === "iframe" && element.contentDocument) || null;
+  let focus = document.activeElement;
+  for (let next = focus; next && !next.matches("body,html"); next = (inner(next) || {}).activeElement) focus = next;
+  return focus;
+}
+
 //: typed  Start tags and texts of what may send what is typed in the field that has the focus, and is no control with a name:
 // short texts that hold the word, those that react or lie close to the field first, then icons and short texts beside the field.
 (getEventListeners, word) => {
   const deep = DEEP, reacts = REACTS, operated = OPERATED, spoken = SPOKEN, boxed = BOXED;
-  let field = document.activeElement;
-  while (field && field.shadowRoot && field.shadowRoot.activeElement) field = field.shadowRoot.activeElement;
+  const field = (FOCUS)();
   if (!field || field.matches("body,html")) return [];
   const box = element => element.getBoundingClientRect(), text = element => (element.textContent || "").trim();
   const free = element => element.checkVisibility({ visibilityProperty: true }) && box(element).width >= 8 && box(element).height >= 8 &&
@@ -334,11 +352,16 @@ at => { const element = globalThis[Symbol.for("pointable")][at]; if (element.tab
   const every = deep("*").filter(element => (element.matches(plain) || element.localName.includes("-")) && free(element) && element !== field && !element.contains(field));
   const suggested = every.filter(element => text(element).toLowerCase().includes(word.toLowerCase()) && text(element).length < 120 && below(element) &&
     (live(element) || !element.children.length) && !element.closest("h1,h2,h3,p"));
-  const beside = [];
-  for (let around = field.parentElement, level = 0; around && level < 3 && !around.matches("body,main,html"); around = around.parentElement, level++) {
+  const beside = [], bare = element => !/[\p{L}\p{N}]/u.test(text(element)) && box(element).width <= 80;
+  const whole = part => part.nodeType === 9 || part === document.body || (!!part.matches && part.matches("main,html"));
+  const middle = element => [box(element).left + box(element).right, box(element).top + box(element).bottom];
+  const same = (element, outer) => outer !== element && outer.contains(element) && middle(outer).every((at, side) => Math.abs(at - middle(element)[side]) < 6);
+  // a shadow root and the body of a frame hold what is beside the field too
+  for (let around = field.parentNode, level = 0; around && level < 3 && !whole(around); around = around.parentNode || around.host, level++) {
     const near = every.filter(element => around.contains(element) && !beside.includes(element) && !suggested.includes(element) && text(element).length < 20 &&
-      box(element).height <= 80 && (live(element) || boxed(element) || (!text(element) && box(element).width <= 80)));
-    beside.push(...near.sort((left, right) => live(right) - live(left)));
+      box(element).height <= 80 && (live(element) || boxed(element) || bare(element)));
+    const apart = near.filter(element => ![...beside, ...near].some(outer => same(element, outer)));
+    beside.push(...apart.sort((left, right) => live(right) - live(left)));
   }
   const chosen = [...suggested, ...beside];
   Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
@@ -354,8 +377,7 @@ getEventListeners => {
 //: keyed  Whether what has the focus takes keys, or anything around it listens to them.
 getEventListeners => {
   const above = ABOVE, own = window[Symbol.for("watch")];
-  let focus = document.activeElement || document.body;
-  while (focus && focus.shadowRoot && focus.shadowRoot.activeElement) focus = focus.shadowRoot.activeElement;
+  const focus = (FOCUS)() || document.body;
   if (!focus || focus.isContentEditable || ["iframe", "input", "textarea", "select", "object", "embed"].includes(focus.localName)) return true;
   const hears = node => Object.entries(getEventListeners(node)).some(([kind, those]) =>
     /^key|^(before|text)?input$|^paste$/i.test(kind) && those.some(({ listener }) => listener !== own));
@@ -365,8 +387,7 @@ getEventListeners => {
 
 //: writes  Whether what is typed goes into a control with a name.
 () => {
-  let focus = document.activeElement;
-  while (focus && focus.shadowRoot && focus.shadowRoot.activeElement) focus = focus.shadowRoot.activeElement;
+  const focus = (FOCUS)();
   return !!focus && (OPERATED)(focus) && (SPOKEN)(focus);
 }
 

@@ -25,8 +25,8 @@ from aui_tui.tasks.fields import (
     opener,
     search_field,
 )
-from aui_tui.tasks.outline import ACTIONABLE, ENTRIES, Node, Outline
-from aui_tui.tasks.page import Closed, Stuck
+from aui_tui.tasks.outline import ACTIONABLE, ENTRIES, NOTHING, Node, Outline
+from aui_tui.tasks.page import Closed, Page, Stuck
 from aui_tui.tasks.pointing import (
     MAX_PRESSES,
     by_control,
@@ -39,14 +39,19 @@ from aui_tui.tasks.pointing import (
 from aui_tui.tasks.reading import items, pictures
 from aui_tui.tasks.results import Hit, SearchResult, given_by_the_word, results
 from aui_tui.tasks.sending import by_name, effect
+from aui_tui.tasks.trials import Spot
 from aui_tui.tasks.visit import Choices, Visit, ended
-from aui_tui.tasks.vocabulary import SAYS_SEARCH, SEARCH, words
+from aui_tui.tasks.vocabulary import MAIL, SAYS_SEARCH, SEARCH, words
 from aui_tui.text import clean, count
 
 NONSENSE: Final = "qzxvkj"
 QUERIES: Final = 2
 MAX_SENDERS: Final = 3
 """What is pressed beside keys on the screen to send what they wrote."""
+MAX_ENTRIES: Final = 2
+"""Fields without a name that are typed into."""
+MAX_ICONS: Final = 2
+"""Icons beside such a field that are pressed to send what was typed."""
 MAX_CLICK_CHECKS: Final = 6
 """Texts that are checked for a reaction to a click."""
 TYPED: Final = 0.9
@@ -60,6 +65,7 @@ SENT: Final = 0.3
 """Seconds in which what was sent asks for something."""
 BEGUN: Final = 0.05
 NOT_AGAIN: Final = "its search took one word and not another"
+_FIELD: Final = re.compile(r"<input\b|<[^>]*\brole=")
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _TEMPLATE: Final = re.compile(r'"target"\s*:\s*(?:\{[^{}]*"urlTemplate"\s*:\s*)?("[^"]*\{search_term_string\}[^"]*")')
 _TERM: Final = re.compile(r"\{search_?[tT]erms?(?:_string)?\??\}")
@@ -239,8 +245,8 @@ async def _typed(visit: Visit, query: str, *, likely: bool = True) -> SearchResu
         # what would have opened the search may need what was held back
         if any(request.own and request.sends for request in fence.held[begun:]):
             return ended("search-held", {"queries": "a word"})
-        typed = await _typed_by_mouse(visit, query) if not page.stands else ""
-        return ended("search-by-mouse", snippet=typed) if typed else await _by_address(visit, query)
+        typed = await _typed_by_mouse(visit, query) if not page.stands else None
+        return typed or await _by_address(visit, query)
     form = await page.ask(box, "search-form") or {}
     if form.get("readonly"):
         before, box = await behind(visit, before, box)
@@ -328,10 +334,7 @@ async def _send(visit: Visit, attempt: SearchResult) -> None:
     begun, tabs = len(fence.held), set(page.tab.context.pages)
 
     async def see(node: Node | None, note: str = "") -> None:
-        for _ in range(round(SENT / BEGUN)):
-            if fence.pending(page.tab):
-                break
-            await asyncio.sleep(BEGUN)
+        await _asked(page)
         outline = await page.settle()
         outline = await page.beside(tabs) or outline
         attempt.outline, attempt.hits = outline, results(outline, attempt.query, attempt.before)
@@ -349,6 +352,14 @@ async def _send(visit: Visit, attempt: SearchResult) -> None:
         visit.step("saw", note=count(len(attempt.hits), "result"), outline=attempt.outline)
     elif stopped:
         attempt.why = {"robots": "robots", "method": "post"}.get(stopped[0], "elsewhere")
+
+
+async def _asked(page: Page) -> None:
+    """Wait until what was sent asks for something, or does not."""
+    for _ in range(round(SENT / BEGUN)):
+        if page.fence.pending(page.tab):
+            break
+        await asyncio.sleep(BEGUN)
 
 
 def _searches(node: Node) -> bool:
@@ -598,22 +609,32 @@ async def _by_eye(visit: Visit, shows: Callable[[Outline], bool], opener: str, q
     if pointed:
         return ended("search-no-name", snippet=pointed)
     await visit.shown(visit.url)
-    typed = await _typed_by_mouse(visit, query)
-    return ended("search-by-mouse", snippet=typed) if typed else None
+    return await _typed_by_mouse(visit, query)
 
 
 def _entry(outline: Outline) -> Node | None:
     return next((node for node in outline.of(*ENTRIES)), None)
 
 
-async def _typed_by_mouse(visit: Visit, query: str) -> str:
-    """Press what is no control on a page, which is open, type and send ``query``; return the tag of what searches.
+async def _typed_by_mouse(visit: Visit, query: str) -> TaskResult | None:
+    """Press what has no name on a page, which is open, type and send ``query``; return the ending where that searches.
 
     What the press alone shows, such as a link to a heading, is no result. A canvas is pressed in several places.
     """
     page, fence = visit.page, visit.page.fence
     if not visit.spare:
-        return ""
+        return None
+    entries = await pointable(page, "entry", MAIL.pattern) if page.stands else []
+    for entry in entries[:MAX_ENTRIES]:
+        sender = await _sender(visit, entry, query)
+        if sender is None or not await _searches_in(visit, entry, query, sender):
+            continue
+        if not await _sent_by_name(visit, entry, query):
+            visit.step("typed", note=entry.tag, mark="stuck", outline=page.outline)
+            is_field = _FIELD.match(entry.tag) is not None
+            return ended("search-unnamed" if is_field else "search-by-mouse", snippet=entry.tag)
+    if entries:
+        await visit.shown(visit.url)
     spots = await pointable(page, "field", SAYS_SEARCH)
     glimpse = await page.query("glimpse") if page.stands else None
     await page.attempt()
@@ -632,6 +653,78 @@ async def _typed_by_mouse(visit: Visit, query: str) -> str:
             asked = any(quote(query) in held.url for held in fence.held[begun:])
             if asked or results(shown, query, pressed):
                 visit.step("typed", note=spot.tag, mark="stuck", outline=page.outline)
-                return spot.tag
+                return ended("search-by-mouse", snippet=spot.tag)
     page.intact = await page.is_as(glimpse, back=True)
-    return ""
+    return None
+
+
+async def _sender(visit: Visit, entry: Spot, query: str) -> int | None:
+    """Type into a field without a name while nothing can leave; return what searches for that: None where nothing does.
+
+    It is numbered: 0 for Enter, or for typing alone, then the icons beside the field.
+    """
+    page = visit.page
+    before, begun = await visit.shown(visit.url), len(page.fence.held)
+    await page.attempt()
+    if not await _written(page, entry, query):
+        return None
+    for sender in range(1 + MAX_ICONS):
+        if not await _sent(page, query, sender):
+            return None
+        if _came(page, await page.view(SENT), query, before, begun):
+            return sender
+    return None
+
+
+def _came(page: Page, shown: Outline, query: str, before: Outline, begun: int) -> bool:
+    """Say whether a word was asked for since so many requests were held, or gives results on the page."""
+    asked = any(held.own and quote(query) in held.url for held in page.fence.held[begun:])
+    return asked or bool(results(shown, query, before))
+
+
+async def _searches_in(visit: Visit, entry: Spot, query: str, sender: int) -> bool:
+    """Say whether a word typed into a field without a name, and sent so, gives results that nonsense does not."""
+    tries = []
+    for word in (query, NONSENSE):
+        before = await visit.here(visit.url)
+        if not await _written(visit.page, entry, word) or not await _sent(visit.page, word, sender):
+            return False
+        await _asked(visit.page)
+        outline = await visit.page.settle()
+        tries.append(SearchResult(word, NOTHING, {}, outline, before, results(outline, word, before)))
+    return bool(given_by_the_word(tries[0], tries[1], NONSENSE))
+
+
+async def _sent_by_name(visit: Visit, entry: Spot, query: str) -> bool:
+    """Say whether a control with a name sends what is typed into a field without one."""
+    page, before = visit.page, await visit.here(visit.url)
+    begun = len(page.fence.held)
+    await page.attempt()
+    if not await _written(page, entry, query):
+        return True
+    if _came(page, await page.view(SENT), query, before, begun):
+        return False  # typing does
+    for node in presses(await page.look())[:MAX_PRESSES]:
+        begun = len(page.fence.held)
+        if await page.click(node) and _came(page, await page.view(SENT), query, before, begun):
+            return True
+    return False
+
+
+async def _written(page: Page, entry: Spot, query: str) -> bool:
+    """Press a field without a name on a page, which is open, and type into it; say whether it was found again."""
+    paths = [spot.path for spot in await pointable(page, "entry", MAIL.pattern)]
+    if entry.path not in paths or await page.clicked(paths.index(entry.path)) is None or await page.query("writes"):
+        return False
+    await page.write(query)
+    return True
+
+
+async def _sent(page: Page, query: str, sender: int) -> bool:
+    """Press Enter, or the icon of that number beside the field that has the focus; say whether there is one."""
+    if not sender:
+        await page.press("Enter")
+        return True
+    tags = map(str, await page.inspect("typed", query) or ())
+    icons = [at for at, tag in enumerate(tags) if query.casefold() not in tag.casefold()]
+    return len(icons) >= sender and await page.clicked(icons[sender - 1]) is not None
