@@ -347,7 +347,7 @@ at => { const element = globalThis[Symbol.for("pointable")][at]; if (element.tab
   const box = element => element.getBoundingClientRect(), text = element => (element.textContent || "").trim();
   const free = element => element.checkVisibility({ visibilityProperty: true }) && box(element).width >= 8 && box(element).height >= 8 &&
     (!operated(element) || (element.matches("button,[role=button],a[href]") && !spoken(element)));
-  const live = element => reacts(getEventListeners, element), plain = "div,span,li,p,td,b,i,em,strong,svg,img,a,button";
+  const live = element => reacts(getEventListeners, element), plain = "div,span,li,p,td,b,i,u,em,strong,svg,img,a,button";
   const below = element => box(element).top >= box(field).top && box(element).top - box(field).bottom < 500 && box(element).left < box(field).right && box(element).right > box(field).left;
   const every = deep("*").filter(element => (element.matches(plain) || element.localName.includes("-")) && free(element) && element !== field && !element.contains(field));
   const suggested = every.filter(element => text(element).toLowerCase().includes(word.toLowerCase()) && text(element).length < 120 && below(element) &&
