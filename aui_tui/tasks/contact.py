@@ -128,11 +128,21 @@ async def _in_part(visit: Visit) -> TaskResult | None:
     if _has_form(visit.home):
         return None
     about = [CONTACT.pattern, BID.pattern, f"{MAIL.pattern}|{SAYS_WAY}"]
-    for text in map(str, await visit.page.query("unsaid", about) or ()):
+    muted = "" if visit.obstacle else await _muted(visit, foot=True)
+    for text in map(str, (*(await visit.page.query("unsaid", about) or ()), muted)):
         if EMAIL.search(text) or PHONE.search(text):
             return ended("contact-part", {"drawn": f"“{clean(text, 60)}” is left out of the accessibility tree"})
     shown = await lettering(visit.page, about)
     return ended("contact-part", {"drawn": f"{shown} shows lines of letters"}, snippet=shown) if shown else None
+
+
+async def _muted(visit: Visit, *, foot: bool) -> str:
+    """Return the line with an address or a number that a person sees on the open page and no tree holds; or empty.
+
+    ``foot``: in a part about contact.
+    """
+    lines = map(str, await visit.page.query("muted", [foot, f"{CONTACT.pattern}|{BID.pattern}"]) or ())
+    return next((line for line in lines if EMAIL.search(line) or PHONE.search(line)), "")
 
 
 async def _number(visit: Visit, *, here: bool = False) -> str:
@@ -153,6 +163,8 @@ async def _nothing_there(visit: Visit, reached: Node) -> TaskResult:
     number = await _number(visit, here=True) if not facts["pictures"] else ""
     if number:
         facts["pictures"] = f"; what is drawn by {number} has no text"
+    elif not facts["pictures"] and cover is None and (muted := await _muted(visit, foot=False)):
+        facts["pictures"] = f"; “{clean(muted, 60)}” is left out of the accessibility tree"
     if facts["pictures"]:
         return ended("contact-nothing", facts, node=reached, url=reached.url)
     drawn = await _lettered(visit, reached)

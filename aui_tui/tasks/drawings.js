@@ -301,6 +301,44 @@ about => {
   })).filter(text => text);
 }
 
+//: muted  Lines of text that are seen and that aria-hidden or inert keep out of the accessibility tree; with `foot` only those
+// in a foot, an address or below a heading about contact (`heads`), that is: none of what a drawing of a screen or a letter says.
+// None where something else beside them says it to those who listen, or the page waits below a dialog.
+([foot, heads]) => {
+  const lead = LEAD, about = new RegExp(heads, "i"), box = element => element.getBoundingClientRect();
+  const off = "[aria-hidden=true],[inert]", shown = element => element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+  if ([...document.querySelectorAll("dialog[open],[role=dialog],[role=alertdialog],[aria-modal=true]")].some(one => shown(one) && !one.closest(off))) return [];
+  // what is rolled up, pushed aside or clipped is not seen
+  const seen = element => {
+    let { left, top, right, bottom } = box(element);
+    [left, top, right, bottom] = [left + scrollX, top + scrollY, right + scrollX, bottom + scrollY];
+    for (let up = element.parentElement; up && up !== document.body; up = up.parentElement) {
+      if (getComputedStyle(up).overflow === "visible") continue;
+      const clip = box(up);
+      left = Math.max(left, clip.left + scrollX); right = Math.min(right, clip.right + scrollX);
+      top = Math.max(top, clip.top + scrollY); bottom = Math.min(bottom, clip.bottom + scrollY);
+    }
+    const root = document.documentElement;
+    return right - Math.max(left, 0) >= 20 && bottom - Math.max(top, 0) >= 8 && left < Math.max(root.scrollWidth, innerWidth) - 20;
+  };
+  const quiet = element => [...element.querySelectorAll("*")].some(one => !one.closest(off) && /[\p{L}\p{N}]/u.test(one.textContent) &&
+    (box(one).width <= 2 || box(one).height <= 2 || box(one).right + scrollX <= 0));
+  const stands = part => part.closest("footer,address,[role=contentinfo]") || part.matches(":has(address)") || about.test(lead(part).head);
+  const parts = [...document.querySelectorAll(off)].filter(part => shown(part) && !part.parentElement.closest(off) && !part.querySelector("h1,main") &&
+    !part.closest("[role=img],[role=presentation],figure,p[aria-label],span[aria-label],a,button,label,nav,dialog") &&
+    !quiet(part.parentElement) && !part.parentElement.hasAttribute("aria-label"));
+  const lines = parts.flatMap(part => {
+    const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT), found = new Set();
+    while (walker.nextNode()) {
+      let block = walker.currentNode.parentElement;
+      while (block !== part && /inline|contents/.test(getComputedStyle(block).display)) block = block.parentElement;
+      if (walker.currentNode.data.trim() && shown(block) && seen(block) && (!foot || stands(block))) found.add(block.innerText.replace(/\s+/g, " ").trim());
+    }
+    return [...found];
+  });
+  return lines.filter(line => line && line.length < 200).slice(0, 40);
+}
+
 //: turned  Texts that style sheets draw from right to left letter by letter, as they stand in the page.
 () => [...document.querySelectorAll("body *")].filter(element => {
   const style = getComputedStyle(element), text = element.textContent || "";
