@@ -30,6 +30,7 @@ from aui_tui.tasks.trials import Trail, Trial
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import (
     ABOUT,
+    ASIDE,
     CART,
     CONTACT,
     DISMISS,
@@ -599,9 +600,10 @@ def _reacts(trial: Trial) -> bool:
 
 
 def _takes(before: Outline, trial: Trial) -> bool:
-    """Say whether a page tells that what a mouse did took something, by its name."""
+    """Say whether a page tells that what a mouse did took something, by its name, or by the count where it was put."""
+    counted = trial.filled and not OTHER_ICON.search(trial.filled) and not ASIDE.search(trial.filled)
     asked = tells(before, before, trial.held, by_name=True)
-    return asked or any(tells(before, shown, (), by_name=True) for shown in trial.shown)
+    return bool(counted) or asked or any(tells(before, shown, (), by_name=True) for shown in trial.shown)
 
 
 def _shows_price(shown: Outline) -> bool:

@@ -260,9 +260,26 @@ element => (OPERATED)(element)
     drops: new Set(every.filter(hears(/^(drop|pointerup|mouseup|touchend)$/))),
     touches: new Set(deep("*").filter(element => hears(/^touch(start|end)$/)(element) || ["ontouchstart", "ontouchend"].some(key => element.hasAttribute(key)))),
   };
-  // what is around the page may listen for what is drawn like a place to drop something
+  // what is around the page may listen for what is drawn like a place to drop something, else like a box that holds next to nothing
   const place = element => getComputedStyle(element).borderTopStyle === "dashed" && box(element).width >= 80 && box(element).height >= 40 && !element.closest("form");
-  if (!listening.drops.size && [document, document.body, window].some(hears(/^(drop|pointerup|mouseup|touchend)$/))) listening.drops = new Set(every.filter(place));
+  const clear = colour => /^transparent$|, 0\)$/.test(colour);
+  const stays = element => /fixed|sticky/.test(getComputedStyle(element).position);
+  const drawnApart = element => {
+    const own = getComputedStyle(element), around = getComputedStyle(above(element) || element);
+    return (!clear(own.backgroundColor) && own.backgroundColor !== around.backgroundColor) || own.backgroundImage !== "none" || parseFloat(own.borderTopWidth) > 0;
+  };
+  const held = element => { for (let up = element; up && up !== document; up = above(up)) if (up.draggable || listening.grabs.has(up)) return true; return false; };
+  const empty = element => box(element).width >= 60 && box(element).height >= 60 && box(element).width * box(element).height < 0.4 * innerWidth * innerHeight &&
+    text(element).length < 40 && !/\p{Sc}/u.test(text(element)) && !element.matches("img,svg") && !element.querySelector(control) &&
+    !element.closest("form,nav,header") && (stays(element) || drawnApart(element)) && !held(element);
+  const ends = !listening.drops.size && [document, document.body, window].some(hears(/^(drop|pointerup|mouseup|touchend)$/));
+  if (ends) listening.drops = new Set(every.filter(place));
+  if (ends && !listening.drops.size) {
+    const boxes = every.filter(empty), first = boxes.filter(one => !boxes.includes(above(one)));
+    const alike = one => first.filter(other => other.tagName + other.className === one.tagName + one.className);
+    const rank = one => stays(one) ? 0 : alike(one).length > 1 ? 2 : 1;
+    listening.places = first.filter(one => alike(one)[0] === one).sort((left, right) => rank(left) - rank(right)).slice(0, 3);
+  }
   Object.defineProperty(globalThis, Symbol.for("listening"), { value: listening, configurable: true });
   const path = element => {
     const steps = [];
@@ -309,8 +326,39 @@ at => {
   let doubles = false, touches = false;
   for (let node = element; node && !doubles; node = above(node)) doubles = listens("doubles", node);
   for (let node = element.contains(hit) ? hit : element; node && !touches && !node.querySelector("main,h1"); node = above(node)) touches = listens("touches", node);
-  const drag = drop ? to(drop) : next ? to(next) : slides && wide ? [20 - (right - left), 0] : broad ? [(left - right) / 2, 0] : slides ? [room, 0] : [0, 0];
+  const usual = next ? to(next) : slides && wide ? [20 - (right - left), 0] : broad ? [(left - right) / 2, 0] : slides ? [room, 0] : [0, 0];
+  // a thing with a price may go into a box that listens to nothing; one after the other is tried
+  const cost = /(?:\p{Sc}|\b(?:EUR|USD|GBP|CHF|PLN|SEK|NOK|DKK|CZK))\s?\d|\d\s?(?:\p{Sc}|(?:EUR|USD|GBP|CHF|PLN|SEK|NOK|DKK|CZK|kr|zł|Kč|Ft|lei)(?!\p{L}))/u;
+  const sold = () => {
+    let up = element;
+    while (up && !cost.test(up.textContent || "")) up = above(up);
+    return !!up && up !== document && !up.matches("body,html,main") && up.textContent.length < 400;
+  };
+  const apart = one => one.isConnected && !one.contains(element) && !element.contains(one);
+  const places = drop ? [drop] : held && (listening.places || []).length && sold() ? listening.places.filter(apart) : [];
+  const ways = (drop || !usual.some(Boolean) ? [] : [{ drag: usual }]).concat(places.map(place => ({ drag: to(place), place })));
+  if (listening.at !== at) Object.assign(listening, { at, turn: 0 });
+  const way = ways[listening.turn] || { drag: [0, 0] }, drag = way.drag;
+  Object.assign(listening, { ways: ways.length, place: way.place, had: way.place ? way.place.textContent : "" });
   return [x, y, !!hit && !own && (OPERATED)(hit), drag, listens("wheels"), doubles, touches];
+}
+
+//: elsewhere  Go on to the next way to drag what was pointed at last; whether there is one.
+() => {
+  const listening = globalThis[Symbol.for("listening")] || {};
+  if (listening.ways) listening.turn = (listening.turn + 1) % listening.ways;
+  return !!listening.turn;
+}
+
+//: filled  What the place says, and what its markup calls it, into which something was dragged last, where it counts one more
+// since then; empty otherwise.
+() => {
+  const { place, had } = globalThis[Symbol.for("listening")] || {}, numbers = said => (said.match(/\d+/g) || []).map(Number);
+  if (!place || !place.isConnected) return "";
+  const [before, now] = [numbers(had), numbers(place.textContent)];
+  const grown = before.length === now.length ? now.filter((one, at) => one !== before[at]) : now;
+  const more = before.length === now.length ? grown.length === 1 && before[now.indexOf(grown[0])] + 1 === grown[0] : !before.length && now.length === 1 && now[0] === 1;
+  return more ? [place.textContent, place.id, place.getAttribute("class"), place.getAttribute("aria-label"), "."].join(" ") : "";
 }
 
 //: places  Where to press one of what may be pointed at that is a canvas, or holds one, as far as it is in sight: where a text

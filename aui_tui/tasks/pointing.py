@@ -191,7 +191,7 @@ async def _trial(
     def note(outline: Outline | None) -> bool:
         nonlocal trial
         fresh = (outline,) if outline is not None and outline != before else ()
-        trial = Trial(tag, trial.shown + fresh, tuple(page.fence.held[begun:]))
+        trial = Trial(tag, trial.shown + fresh, tuple(page.fence.held[begun:]), trial.filled)
         return done(trial)
 
     point = await page.point(at)
@@ -203,11 +203,17 @@ async def _trial(
         await asyncio.sleep(SENT)
     if point is None or note(pressed):
         return trial if point is not None else None
-    for _ in range(DRAGS if any(point.drag) else 0):
-        last = trial.shown[-1:]
-        if note(await page.dragged(at)):
+    drags = DRAGS if any(point.drag) else 0
+    while drags:
+        last, dragged = trial.shown[-1:], await page.dragged(at)
+        if not trial.filled and await page.query("filled"):
+            await asyncio.sleep(2 * ALONE)  # what counts by itself goes on
+            trial = trial._replace(filled=str(await page.query("filled") or ""))
+        if note(dragged):
             return trial
-        if trial.shown[-1:] == last:
+        if trial.shown[-1:] != last:
+            drags -= 1
+        elif not await page.query("elsewhere"):
             break
     if point.wheels:
         note(await page.wheeled(at))

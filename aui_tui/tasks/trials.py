@@ -17,11 +17,15 @@ class Spot(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """What a mouse brought about on the spot ``tag``: the page where it showed something else, and what was held."""
+    """What a mouse brought about on the spot ``tag``: the page where it showed something else, and what was held.
+
+    ``filled``: what the place says, and is called, that counts one more since the spot was dragged into it.
+    """
 
     tag: str
     shown: tuple[Outline, ...]
     held: tuple[Held, ...]
+    filled: str = ""
 
     def shows(self, shows: Callable[[Outline], bool]) -> bool:
         """Say whether the page ``shows`` what is looked for."""
