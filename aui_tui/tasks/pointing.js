@@ -290,8 +290,8 @@ element => (OPERATED)(element)
 }
 
 //: point  Bring one of what may be pointed at into sight; the centre of what is in sight of it, whether a control with a
-// name gets a press there, how far it can be dragged: to the right or down, below 0 to the left or up; whether it listens to a
-// wheel, to a double press, and to a finger, itself or what lies around it and is not the page.
+// name gets a press there, how far it can be dragged, the way whose turn it is: to the right or down, below 0 to the left or up;
+// whether it listens to a wheel, to a double press, and to a finger, itself or what lies around it and is not the page.
 at => {
   const element = globalThis[Symbol.for("pointable")][at], above = ABOVE, deep = DEEP;
   const listening = globalThis[Symbol.for("listening")] || {}, listens = (kind, one = element) => !!listening[kind] && listening[kind].has(one);
@@ -356,8 +356,8 @@ at => {
   const { place, had } = globalThis[Symbol.for("listening")] || {}, numbers = said => (said.match(/\d+/g) || []).map(Number);
   if (!place || !place.isConnected) return "";
   const [before, now] = [numbers(had), numbers(place.textContent)];
-  const grown = before.length === now.length ? now.filter((one, at) => one !== before[at]) : now;
-  const more = before.length === now.length ? grown.length === 1 && before[now.indexOf(grown[0])] + 1 === grown[0] : !before.length && now.length === 1 && now[0] === 1;
+  const more = before.length === now.length ? now.filter((one, at) => one !== before[at]).length === 1 && now.every((one, at) => one - before[at] <= 1 && one >= before[at]) :
+    now.some((one, at) => one === 1 && now.filter((_, other) => other !== at).join() === before.join());
   return more ? [place.textContent, place.id, place.getAttribute("class"), place.getAttribute("aria-label"), "."].join(" ") : "";
 }
 
