@@ -25,7 +25,7 @@ from aui_tui.tasks.pointing import ALONE, MAX_PRESSES, by_control, by_pointing, 
 from aui_tui.tasks.reading import FILE, covered
 from aui_tui.tasks.sending import REACTION, sent_by_mouse, written_by_mouse
 from aui_tui.tasks.visit import Visit, ended
-from aui_tui.tasks.vocabulary import INVITE, NEVER, NEXT, PUZZLE, SEARCH, opens
+from aui_tui.tasks.vocabulary import INVITE, NEVER, NEXT, PUZZLE, SEARCH, is_tool, opens
 from aui_tui.text import count
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _likely(visit: Visit, outline: Outline) -> list[Node]:
         for node in outline.of("link")
         if visit.same_site(node.url) and not visit.at_home(node.url) and opens(node.url) and not FILE.search(node.url)
     ]
-    named = [node for node in leading if node.name and len(node.name) <= SHORT]
+    named = [node for node in leading if node.name and len(node.name) <= SHORT and not is_tool(node.url)]
     allowed = [node for node in named if not NEVER.search(INVITE.sub("", node.name))]
     main = {visit.place(node.url) for node in outline.main()}
 

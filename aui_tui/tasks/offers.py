@@ -45,6 +45,7 @@ from aui_tui.tasks.vocabulary import (
     TAKES,
     UNDOES,
     acts,
+    is_tool,
     opens,
     words,
 )
@@ -128,8 +129,9 @@ def _walked(visit: Visit) -> bool:
 
 
 def _ways(links: Iterable[Node]) -> list[Node]:
-    """Return the links that may lead to an offer, by their names."""
-    return [node for node in links if not any(other.search(node.name) for other in (ABOUT, CART, CONTACT, UNDOES))]
+    """Return the links that may lead to an offer, by their names and addresses."""
+    others = (ABOUT, CART, CONTACT, UNDOES)
+    return [node for node in links if not is_tool(node.url) and not any(other.search(node.name) for other in others)]
 
 
 async def _moves(visit: Visit) -> bool:

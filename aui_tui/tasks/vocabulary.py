@@ -190,6 +190,7 @@ _LANGUAGE: Final = 2
 """Letters of a part of an address that names a language."""
 _JOINED_ACTS: Final = _whole(word for word in _table()["acts"] if not word.isascii())
 _TOGETHER: Final = [(_whole([one]), _whole([other])) for one, other in _table()["acts_together"]]
+_TOOLS: Final = re.compile("|".join(_table()["tools"]), re.IGNORECASE)
 _SORTING: Final = _whole(_table()["sorting"])
 _PARTS: Final = re.compile(r"[a-z]+(?=[A-Z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|[^\W\d_]+")
 _STATIC: Final = re.compile(r"\.(?:m?js|css|map|png|jpe?g|gif|svg|webp|avif|ico|woff2?|ttf|mp4|webm)$", re.IGNORECASE)
@@ -245,6 +246,11 @@ def opens(url: str) -> bool:
     """
     address = _address(url)
     return not acts(url) or (address is not None and address.asks(_ORDERS, _ORDERED))
+
+
+def is_tool(url: str) -> bool:
+    """Say whether an address is that of a tool of a wiki, which offers nothing and asks visitors for nothing."""
+    return _TOOLS.search(unquote(url)) is not None
 
 
 def _address(url: str) -> _Address | None:

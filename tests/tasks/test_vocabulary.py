@@ -24,6 +24,7 @@ from aui_tui.tasks.vocabulary import (
     TAKEN,
     UNREAD_PRICE,
     gets,
+    is_tool,
     undrawn,
     unrolled,
     words,
@@ -189,6 +190,16 @@ def test_a_number_alone_is_no_date_and_no_count() -> None:
 def test_a_control_beside_a_price_gets_what_that_is_about() -> None:
     assert [name for name in listed(GETS) if not gets(name, "Basic")] == []
     assert [name for name in listed(GETS_OTHERS) if gets(name, "Basic")] == []
+
+
+def test_the_tools_of_a_wiki_are_told_by_their_addresses() -> None:
+    known = """
+        http://a.test/index.php?title=Main_Page&action=history; http://a.test/doku.php?id=start&do=backlink
+        http://a.test/index.php?title=Main_Page&oldid=2; http://a.test/wiki/Spezial:Letzte_%C3%84nderungen
+    """
+    others = "http://a.test/special-offers; http://a.test/?page_id=2; http://a.test/?do=book; http://a.test/history"
+    assert [url for url in listed(known) if not is_tool(url)] == []
+    assert [url for url in listed(others) if is_tool(url)] == []
 
 
 def test_an_amount_beside_a_currency_is_a_price() -> None:
