@@ -75,22 +75,24 @@ STAY: Final = """for (const kind of ["beforeunload", "pagehide", "unload", "visi
 """Leaving a page runs nothing of it: what is sent then is not seen by the interception."""
 WATCH: Final = """(() => {
   // How long nothing was added to or taken from the page, and how many timers of its loading are still to come: a page
-  // is waited for by what it does. Timers of timers count three times, long ones and those of a clock do not.
+  // is waited for by what it does. Timers of timers count three times, long ones and those of a clock do not, nor what
+  // sets itself again and again, as moving dots do.
   const due = new Set();
-  let changed = performance.now(), level = 0, fired = 0;
+  let changed = performance.now(), level = 0, fired = 0, running = null;
   new MutationObserver(() => { changed = performance.now(); }).observe(document, { childList: true, subtree: true });
   const begin = () => { fired = 0; };
   for (const kind of ["keydown", "pointerdown"]) addEventListener(kind, begin, true);
   Object.defineProperty(window, Symbol.for("watch"), { value: begin });
   window.setTimeout = new Proxy(setTimeout, { apply(set, self, [work, wait, ...given]) {
     const own = level + 1;
-    if (typeof work !== "function" || own > 3 || wait > 1500) return Reflect.apply(set, self, [work, wait, ...given]);
+    const again = work === running && wait >= 400;
+    if (typeof work !== "function" || own > 3 || wait > 1500 || again) return Reflect.apply(set, self, [work, wait, ...given]);
     const id = Reflect.apply(set, self, [function (...args) {
-      const before = level;
+      const before = [level, running];
       due.delete(id);
       fired += wait >= 50 ? 1 : 0;
-      level = own;
-      try { return Reflect.apply(work, this, args); } finally { level = before; }
+      [level, running] = [own, work];
+      try { return Reflect.apply(work, this, args); } finally { [level, running] = before; }
     }, wait, ...given]);
     due.add(id);
     return id;

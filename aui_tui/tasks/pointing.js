@@ -94,7 +94,7 @@ element => (OPERATED)(element)
     link.host === location.host && hidden(link)).map(link => (link.textContent || "").trim().slice(0, 80)).filter(name => name);
 }
 
-//: pointable  Start tags with texts, and places in the document, of what a mouse may be pointed at for something that is
+//: pointable  Start tags with texts, places in the document, and whether it reacts, of what a mouse may be pointed at for something that is
 // hidden, the likeliest first: what
 // reacts, what lies around the hidden, and what is drawn like a button or an icon; no control with a name. `about`: a
 // pattern of what they may say.
@@ -286,7 +286,7 @@ element => (OPERATED)(element)
     for (let node = element; node; node = above(node)) steps.push(node.parentNode ? [...node.parentNode.children].indexOf(node) : 0);
     return steps.join("/");
   };
-  return chosen.slice(0, 14).map(element => [element.cloneNode(false).outerHTML.slice(0, 160) + text(element).slice(0, 40), path(element)]);
+  return chosen.slice(0, 14).map(element => [element.cloneNode(false).outerHTML.slice(0, 160) + text(element).slice(0, 40), path(element), !!live(element)]);
 }
 
 //: point  Bring one of what may be pointed at into sight; the centre of what is in sight of it, whether a control with a

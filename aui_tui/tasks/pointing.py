@@ -176,7 +176,9 @@ async def by_two_presses(visit: Visit, kind: str, shows: Callable[[Outline], boo
 
 async def pointable(page: Page, kind: str, about: str) -> list[Spot]:
     """Return what a mouse may be pointed at, best first; ``Page.pointed`` takes their numbers."""
-    return [Spot(str(tag), str(path)) for tag, path in await page.inspect("pointable", kind, about) or ()]
+    return [
+        Spot(str(tag), str(path), bool(live)) for tag, path, live in await page.inspect("pointable", kind, about) or ()
+    ]
 
 
 async def _trial(

@@ -638,6 +638,7 @@ async def _typed_by_mouse(visit: Visit, query: str) -> TaskResult | None:
     spots = await pointable(page, "field", SAYS_SEARCH)
     glimpse = await page.query("glimpse") if page.stands else None
     await page.attempt()
+    first, is_known = await page.view(0), False
     for at, spot in enumerate(spots):
         begun, point = len(fence.held), await page.point(at)
         if point is None:
@@ -647,6 +648,11 @@ async def _typed_by_mouse(visit: Visit, query: str) -> TaskResult | None:
             pressed = await page.pointed(place, press=True)
             if await page.query("writes") or await page.inspect("keyed") is False:
                 continue
+            # what neither reacts nor changes gets the keys that the whole page gets: once is enough
+            is_idle = not spot.live and pressed == first and not spot.tag.startswith("<canvas")
+            if is_idle and is_known:
+                continue
+            is_known = is_known or is_idle
             await page.write(query)
             await page.press("Enter")
             shown = await page.view(SENT)

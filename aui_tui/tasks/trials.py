@@ -10,10 +10,11 @@ from aui_tui.tasks.outline import Outline
 
 
 class Spot(NamedTuple):
-    """What a mouse may be pointed at: its start tag and text, and its path in the document."""
+    """What a mouse may be pointed at: its start tag and text, its path in the document, and whether it reacts."""
 
     tag: str
     path: str
+    live: bool
 
 
 class Trial(NamedTuple):
