@@ -85,8 +85,8 @@ WATCH: Final = """(() => {
   Object.defineProperty(window, Symbol.for("watch"), { value: begin });
   window.setTimeout = new Proxy(setTimeout, { apply(set, self, [work, wait, ...given]) {
     const own = level + 1;
-    const again = work === running && wait >= 400;
-    if (typeof work !== "function" || own > 3 || wait > 1500 || again) return Reflect.apply(set, self, [work, wait, ...given]);
+    const clock = wait > 1500 || (work === running && wait >= 400);
+    if (typeof work !== "function" || own > 3 || clock) return Reflect.apply(set, self, [work, wait, ...given]);
     const id = Reflect.apply(set, self, [function (...args) {
       const before = [level, running];
       due.delete(id);
