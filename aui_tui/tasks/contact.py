@@ -510,9 +510,10 @@ async def _no_contact(visit: Visit, number: str, drawn_on: str, *, goes_on: bool
 async def _goes_on(visit: Visit) -> bool:
     """Open the homepage, and say whether it goes on as it is scrolled. Raises Closed, Stuck."""
     page = visit.page
-    await visit.here(visit.url)
+    await visit.shown(visit.url)
     if await page.query("fits"):
         return False
+    await visit.here(visit.url)
     glimpse = await page.query("glimpse")
     goes_on = await page.grows()
     page.intact = not goes_on and await page.is_as(glimpse, back=True)

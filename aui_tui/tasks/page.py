@@ -735,6 +735,8 @@ class Page:
         if not press:
             await _answer(mouse.move(point.x, point.y))
             return await self.view()
+        if point.touches and before is None:
+            before = await self.query("glimpse")
         await _answer(mouse.click(point.x, point.y, click_count=2 if point.doubles else 1))
         shown = await self.view()
         if point.touches and before is not None and self._glimpse == before and len(self.fence.held) == begun:

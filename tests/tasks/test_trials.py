@@ -85,6 +85,41 @@ async def test_a_press_that_draws_nothing_leaves_the_page_at_rest(browser: Brows
         assert page.ready
 
 
+async def test_dots_that_move_for_ever_keep_no_page_from_its_rest(browser: Browser) -> None:
+    dots = (
+        "<p id=dots></p><script>const move = () => { dots.textContent += '.'; setTimeout(move, 500) }; move()</script>"
+    )
+    site = Site({"/": html(f"<main><h1>Rooms</h1><p>{PROSE * 3}</p>{dots}</main>")})
+    async with hosted(site) as port, opened(browser, port) as page:
+        await page.tab.reload()
+        # the second of these timers is due then, and the page has changed in a text alone
+        rest = "new Promise(done => setTimeout(() => done(window[Symbol.for('rest')]()), 800))"
+        assert await page.tab.evaluate(rest) >= 0
+
+
+async def test_a_finger_taps_what_does_not_hear_the_mouse(browser: Browser) -> None:
+    body = "<main><h1>Rooms</h1><p><span id=s>Call</span> <b id=b></b></p></main>"
+    heard = "<script>s.addEventListener('touchend', () => b.textContent = '020 7946 0958', { passive: true })</script>"
+    async with hosted(Site({"/": html(body + heard)})) as port, opened(browser, port) as page:
+        spots = await pointable(page, "offer", "(?!)")
+        shown = await page.clicked([spot.tag.startswith("<span") for spot in spots].index(True))
+        assert shown is not None
+        assert "020 7946 0958" in shown.text()
+
+
+async def test_tasks_side_by_side_press_the_controls_of_a_page_once(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "CORES", 2)
+    pressed = "<script>document.querySelector('button').onclick = () => fetch('/pressed')</script>"
+    home = html(f"<main><h1>Rooms</h1><p>{PROSE * 3}</p><button>More of it</button></main>{pressed}")
+    site = Site({"/": home})
+    async with hosted(site) as port:
+        ran = await run_tasks(seen_at(f"http://{HOST}"), browser, access=leading_to(port))
+    assert ran.report.withheld == 1
+    assert not browser.contexts
+
+
 async def test_a_mouse_is_pointed_at_what_listens_in_roots_and_frames(browser: Browser) -> None:
     roots = "".join(
         f"<div id={mode}-part></div><script>{{const root = document.getElementById('{mode}-part')"
