@@ -125,6 +125,7 @@ HELD = """
 """
 
 KNOWN = """
+    Rufen Sie uns an; Ruft uns an; Appelez-nous; Llámenos; Chiamaci; Bel ons; Zadzwoń; Ring oss;
     Contact us; Kontakt; Kontakt & Impressum; Nous contacter; Contáctenos; Contattaci; Fale conosco; Neem contact op
     Связаться с нами; Контакти; お問い合わせ; 联系我们; 聯絡我們; 문의하기; 고객센터; اتصل بنا; تماس با ما
     Bize ulaşın
