@@ -93,7 +93,7 @@ async def contact(visit: Visit) -> TaskResult:
         raise failure
     if held:
         return ended("shut", {"name": "the menu"})
-    goes_on = await _goes_on(visit)
+    goes_on = await _goes_on(visit)  # before anything is pressed, after which the homepage would be opened once more
     return (
         await _by_button(visit)
         or await _by_nameless_link(visit)

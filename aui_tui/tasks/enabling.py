@@ -67,10 +67,10 @@ async def freed(visit: Visit, url: str) -> Freed | None:
         return None
     freed_page = await visit.page.look()
     fresh = _freed_in(freed_page, before, button) or button
-    return Freed(button, tag, freed_page, (await press(visit, fresh))[1])
+    return Freed(button, tag, freed_page, (await press_offline(visit, fresh))[1])
 
 
-async def press(visit: Visit, node: Node) -> tuple[Sequence[Held], Outline]:
+async def press_offline(visit: Visit, node: Node) -> tuple[Sequence[Held], Outline]:
     """Press an element of the open page while nothing can leave; return what it asked for, and the page then."""
     try:
         pressed = await visit.page.tried(node, shut=True)

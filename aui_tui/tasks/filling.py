@@ -18,7 +18,7 @@ from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
 from aui_tui.tasks.contact import contact_links
 from aui_tui.tasks.elements import TICKED, Control, fill
 from aui_tui.tasks.enabling import SET, by_choices, enabled, freed
-from aui_tui.tasks.forms import LISTS, LOOSE, MOST, Form, entries, forms_of, has_entry, is_entry, size, takes_alone
+from aui_tui.tasks.forms import LISTS, LOOSE, MOST, Form, entries, forms_of, has_entry, is_entry, only_takes, size
 from aui_tui.tasks.outline import ENTRIES, SHORT, Node, Outline
 from aui_tui.tasks.page import LOOK, Closed, Page, Stuck
 from aui_tui.tasks.pointing import ALONE, MAX_PRESSES, by_control, by_pointing, pointable, presses
@@ -339,7 +339,7 @@ async def _in_boxes(visit: Visit, outline: Outline) -> str:
     if elsewhere is None or not visit.spare:
         return ""
     for key, buttons in await page.query("bare-forms") or ():
-        if takes_alone(buttons, 0, LISTS) or SEARCH.search(buttons):
+        if only_takes(buttons, 0, LISTS) or SEARCH.search(buttons):
             continue
         await page.fence.shut()
         first = await _state(page, key)

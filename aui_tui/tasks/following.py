@@ -299,9 +299,8 @@ async def _try(visit: Visit, node: Node) -> TaskResult:
     except Untouched:
         if await _covers(visit, fresh) or await _moves(visit, fresh):
             return await _covered_link(visit, fresh)
-        if (
-            _address(visit, node.url) and await visit.page.hit(fresh) is None
-        ):  # an area of a picture has no box of its own
+        # an area of a picture has no box of its own
+        if _address(visit, node.url) and await visit.page.hit(fresh) is None:
             return await _straight(visit, node)
         return ended("follow-failed", {"why": f"the link “{node.name}” took no click in time"})
     if pressed.led and visit.at_home(pressed.led):

@@ -88,7 +88,7 @@ def _counts(controls: list[Control], key: int) -> bool:
         return False
     nodes = [control.node for control in controls]
     written = sum(node.role == "textbox" for node in nodes)
-    if any(takes_alone(about["buttons"], written, _choices(controls)) for about in abouts):
+    if any(only_takes(about["buttons"], written, _choices(controls)) for about in abouts):
         return False
     entries = [control for control in controls if _takes_typing(control)]
     if key >= 0 and len(controls) == 1 and entries and _like_a_search(abouts[0]):
@@ -102,7 +102,7 @@ def _counts(controls: list[Control], key: int) -> bool:
     return bool(entries) or _chooses(controls)
 
 
-def takes_alone(buttons: str, written: int, chosen: int) -> bool:
+def only_takes(buttons: str, written: int, chosen: int) -> bool:
     """Say whether a form with such ``buttons`` does nothing but take what it stands beside: no form for this test.
 
     What orders or books asks for a name and an address as well, so ``written`` are at least two texts; what books may

@@ -10,7 +10,7 @@ from typing import Final
 
 from aui_tui.model.tasks import BLOCKED, DONE, INCONCLUSIVE, TaskResult
 from aui_tui.tasks.cards import CONTROLS, SEVERAL, block_of, nameless_cards, price_in
-from aui_tui.tasks.enabling import SET, by_choices, enabled, freed, frees, frees_by_choice, press
+from aui_tui.tasks.enabling import SET, by_choices, enabled, freed, frees, frees_by_choice, press_offline
 from aui_tui.tasks.fence import Held
 from aui_tui.tasks.offered import Offer, label_of, main_of, name_of, offered, tells
 from aui_tui.tasks.outline import DIALOGS, SHORT, Node, Outline
@@ -279,7 +279,7 @@ class _Folded:
         closer = await by_mouse_alone(self.visit, await self.visit.shown(self.url), *DISMISS)
         if closer is None:
             return None
-        behind = offered((await press(self.visit, closer))[1])
+        behind = offered((await press_offline(self.visit, closer))[1])
         return _by_way(behind, f"“{label_of(closer)}”", self.url) if behind.is_whole else None
 
     async def _pressing(self) -> TaskResult | None:
@@ -573,7 +573,7 @@ async def _by_press(visit: Visit, offer: Offer, button: Node) -> Offer:
 async def _taken_by(visit: Visit, offer: Offer, node: Node) -> tuple[bool, Outline]:
     """Press a control while nothing can leave; return whether that takes something, and the page then."""
     before = await _at(visit, offer)
-    held, shown = await press(visit, await visit.again(node) or node)
+    held, shown = await press_offline(visit, await visit.again(node) or node)
     return tells(before, shown, held), shown
 
 
@@ -582,7 +582,7 @@ async def _at(visit: Visit, offer: Offer, *, untouched: bool = False) -> Outline
     outline = await (visit.here if untouched else visit.shown)(offer.outline.url)
     if offer.opener is None:
         return outline
-    return (await press(visit, await visit.again(offer.opener) or offer.opener))[1]
+    return (await press_offline(visit, await visit.again(offer.opener) or offer.opener))[1]
 
 
 async def _by_mouse(visit: Visit, offer: Offer) -> str:

@@ -36,7 +36,7 @@ PATIENCE: Final = 2.0
 BRIEF: Final = 0.12
 """The same for one that is not."""
 SENT: Final = 0.3
-"""Seconds for what a label sends whose button is not displayed: it comes after the page has drawn nothing new."""
+"""Seconds in which what was sent asks for something; a page may have drawn nothing new before."""
 ALONE: Final = 0.7
 """Seconds in which a page that changes by itself shows that it does."""
 
@@ -122,7 +122,7 @@ async def trial_that(
     intact = glimpse is not None
     kept = visit.trials.setdefault(visit.place(url), {}) if shared else {}
     found, chosen = None, spots[0]
-    async with visit.turn(url) if shared else nullcontext():
+    async with visit.lock(url) if shared else nullcontext():
         for at, spot in enumerate(spots):
             trial = kept.get(spot)
             if trial is None:
@@ -275,7 +275,7 @@ async def by_control(
     What they bring is kept for all tasks, and tasks that run at the same time press them one after the other. Nothing
     is tried where the run has little left. Raises Closed, Stuck.
     """
-    async with visit.turn(url):
+    async with visit.lock(url):
         trail = visit.trails.get(visit.place(url)) if but in (UNDOES, SEARCH) else None
         if trail is not None and not any(map(shows, trail.shown + (trail.searching if but is UNDOES else []))):
             return None

@@ -29,6 +29,7 @@ from aui_tui.tasks.outline import ACTIONABLE, ENTRIES, NOTHING, Node, Outline
 from aui_tui.tasks.page import Closed, Page, Stuck
 from aui_tui.tasks.pointing import (
     MAX_PRESSES,
+    SENT,
     by_control,
     by_mouse_alone,
     by_pointing,
@@ -48,7 +49,7 @@ NONSENSE: Final = "qzxvkj"
 QUERIES: Final = 2
 MAX_SENDERS: Final = 3
 """What is pressed beside keys on the screen to send what they wrote."""
-MAX_ENTRIES: Final = 2
+MAX_FIELDS: Final = 2
 """Fields without a name that are typed into."""
 MAX_ICONS: Final = 2
 """Icons beside such a field that are pressed to send what was typed."""
@@ -61,8 +62,6 @@ STARTED: Final = 0.3
 AWAITED: Final = 4.0
 """Seconds for the answers that a script asked for while typing."""
 LOOK: Final = 0.15
-SENT: Final = 0.3
-"""Seconds in which what was sent asks for something."""
 BEGUN: Final = 0.05
 NOT_AGAIN: Final = "its search took one word and not another"
 _FIELD: Final = re.compile(r"<input\b|<[^>]*\brole=")
@@ -625,7 +624,7 @@ async def _typed_by_mouse(visit: Visit, query: str) -> TaskResult | None:
     if not visit.spare:
         return None
     entries = await pointable(page, "entry", MAIL.pattern) if page.stands else []
-    for entry in entries[:MAX_ENTRIES]:
+    for entry in entries[:MAX_FIELDS]:
         sender = await _sender(visit, entry, query)
         if sender is None or not await _searches_in(visit, entry, query, sender):
             continue

@@ -115,7 +115,7 @@ class Visit:
     """What a mouse brought about on the pages, by address, each as it was opened."""
     trails: dict[str, Trail] = field(default_factory=dict)
     """What the controls of the pages brought about, one after the other, by address."""
-    turns: dict[str, asyncio.Lock] = field(default_factory=dict)
+    locks: dict[str, asyncio.Lock] = field(default_factory=dict)
     """Held by the task that opens a page, or presses its controls, by address."""
     choices: dict[str, Choices] = field(default_factory=dict)
     """What was chosen by role and name before a search field that takes no typing, by address."""
@@ -193,9 +193,9 @@ class Visit:
             self.obstacle = self.obstacle or f"“{title}” holds parts in a closed shadow root"
         return outline
 
-    def turn(self, url: str) -> asyncio.Lock:
-        """Return what the task holds that opens the page at ``url``, or presses its controls."""
-        return self.turns.setdefault(self.place(url), asyncio.Lock())
+    def lock(self, url: str) -> asyncio.Lock:
+        """Return what a task holds while it opens the page at ``url``, or presses its controls."""
+        return self.locks.setdefault(self.place(url), asyncio.Lock())
 
     async def facts(self, url: str) -> Facts:
         """Return what the page at ``url`` holds; it is opened where that is not known. Raises Closed, Stuck."""
@@ -208,8 +208,8 @@ class Visit:
 
         It counts as opened by this one too.
         """
-        if self.place(url) not in self.noted and self.turn(url).locked():
-            async with self.turn(url):
+        if self.place(url) not in self.noted and self.lock(url).locked():
+            async with self.lock(url):
                 pass
         facts = self.noted.get(self.place(url))
         if facts is None or not facts.plain:
@@ -269,7 +269,7 @@ class Visit:
 
     async def served(self, url: str) -> Outline:
         """Open a page and dismiss what covers it. Raises Closed; Stuck, also for status 429 and 500 to 599."""
-        async with self.turn(url):
+        async with self.lock(url):
             outline = await self.cleared(await self.open(url))
             status = self.page.status
             if status == LIMIT_STATUS or status >= 500:
