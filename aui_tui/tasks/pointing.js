@@ -280,7 +280,7 @@ element => (OPERATED)(element)
     const rank = one => stays(one) ? 0 : alike(one).length > 1 ? 2 : 1;
     listening.places = first.filter(one => alike(one)[0] === one).sort((left, right) => rank(left) - rank(right)).slice(0, 3);
   }
-  Object.defineProperty(globalThis, Symbol.for("listening"), { value: listening, configurable: true });
+  Object.defineProperty(globalThis, Symbol.for("listening"), { value: Object.assign(listening, { about }), configurable: true });
   const path = element => {
     const steps = [];
     for (let node = element; node; node = above(node)) steps.push(node.parentNode ? [...node.parentNode.children].indexOf(node) : 0);
@@ -327,8 +327,8 @@ at => {
   for (let node = element; node && !doubles; node = above(node)) doubles = listens("doubles", node);
   for (let node = element.contains(hit) ? hit : element; node && !touches && !node.querySelector("main,h1"); node = above(node)) touches = listens("touches", node);
   const usual = next ? to(next) : slides && wide ? [20 - (right - left), 0] : broad ? [(left - right) / 2, 0] : slides ? [room, 0] : [0, 0];
-  // a thing with a price may go into a box that listens to nothing; one after the other is tried
-  const cost = /(?:\p{Sc}|\b(?:EUR|USD|GBP|CHF|PLN|SEK|NOK|DKK|CZK))\s?\d|\d\s?(?:\p{Sc}|(?:EUR|USD|GBP|CHF|PLN|SEK|NOK|DKK|CZK|kr|zł|Kč|Ft|lei)(?!\p{L}))/u;
+  // a thing that says what is asked for, as a price, may go into a box that listens to nothing; one after the other is tried
+  const cost = new RegExp(listening.about || "(?!)");
   const sold = () => {
     let up = element;
     while (up && !cost.test(up.textContent || "")) up = above(up);
