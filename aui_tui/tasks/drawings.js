@@ -165,14 +165,14 @@ element => {
 
 //: drawings  Start tags of what the main region draws without a text or a name, decoration too, the largest first: `drawing`
 // and its number bring one into sight. `about`: only what stands anywhere in the place of an address or a number, right after a
-// text with a colon that bids to write or call, or is a label, or as all that a heading about contact has below it; also as the
-// last of a frame that stands there.
+// text with a colon that bids to write or call, or is a label, or below a heading about contact: as all that it has there, or of
+// the size of a line, right after it or a text with a colon; also as the last of a frame that stands there.
 about => {
   const deep = DEEP, lead = LEAD, main = about ? document.body : (REGION)(), [heads, bids, labels] = (about || []).map(words => new RegExp(words, "i"));
   const stands = element => {
-    const { said, heading, label, alone } = lead(element);
-    if (heading) return alone && said.length < 60 && heads.test(said);
-    return label && ((said.length < 120 && bids.test(said)) || (said.length < 30 && labels.test(said)));
+    const { said, heading, label, head, alone } = lead(element), line = box(element).height <= 60 && box(element).width >= 3 * box(element).height;
+    if (heading) return (alone || line) && said.length < 60 && heads.test(said);
+    return label && ((said.length < 120 && (bids.test(said) || (line && heads.test(head)))) || (said.length < 30 && labels.test(said)));
   };
   const placed = element => {
     if (!about) return true;

@@ -275,7 +275,7 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
     "," + ["cookie", "consent"].flatMap(word => [`[class*=${word} i]`, `[id*=${word} i]`]).join();
   const control = "button,input:not([type=hidden]),select,textarea,summary,iframe,a[href^='#'],a[href^='javascript:'],[role],[contenteditable]";
   const sends = element => element.matches("button:not([type=button],[type=reset]),input[type=submit],input[type=image]");
-  const waits = input => input.type === "hidden" && input.name && /^\d{0,2}$/.test(input.value);
+  const waits = input => input.type === "hidden" && input.name && /^\d{0,4}$/.test(input.value);
   const day = element => !element.children.length && /^\d{1,2}$/.test(element.textContent.trim()) && shown(element);
   return deep("form,[role=form]").flatMap((form, at) => {
     if ((form.getAttribute("method") || "").toLowerCase() !== "post" || form.closest(around) || form.querySelector("main,nav,[role=main]")) return [];

@@ -308,8 +308,9 @@ async def _by_mouse(visit: Visit, form: Form) -> str:
 
 
 async def _presses_in(page: Page, key: str) -> AsyncIterator[tuple[str, _State, _State]]:
-    """Press what stands in the form of that number like things to choose from; yield each start tag with the form
-    before and after.
+    """Press what stands in the form of that number like things to choose from, and drag what a press leaves as it is.
+
+    Yields each start tag with the form before and after.
     """
     for at, tag in enumerate(map(str, await page.inspect("choices", key) or ())):
         before = await _state(page, key)
@@ -317,6 +318,8 @@ async def _presses_in(page: Page, key: str) -> AsyncIterator[tuple[str, _State, 
         if await _state(page, key) != before:  # it may follow the mouse, or change by itself
             continue
         await page.clicked(at)
+        if await _state(page, key) == before:
+            await page.dragged(at)
         after = await _state(page, key)
         if before is not None and after is not None:
             yield tag, before, after

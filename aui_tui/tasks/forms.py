@@ -14,7 +14,7 @@ from aui_tui.tasks.vocabulary import BOOK, BUY, MAIL, SEARCH, TRAP
 LOOSE: Final = 2
 """Text fields outside every form that make one together."""
 LISTS: Final = 2
-"""Lists to choose from that make a form without anything to type in; one alone picks a language or a currency."""
+"""Lists or sliders that make a form without anything to type in; one alone picks a language or a currency."""
 MOST: Final = 40
 """Controls of one form that are tried."""
 
@@ -40,8 +40,8 @@ class Form(NamedTuple):
 
 
 def has_entry(outline: Outline) -> bool:
-    """Say whether a page has a field to type in that is not a search field."""
-    return bool(entries(outline))
+    """Say whether a page has a field to type in that is not a search field, or several sliders."""
+    return bool(entries(outline)) or len(outline.of("slider")) >= LISTS
 
 
 def entries(outline: Outline) -> Counter[tuple[str, str]]:
@@ -124,11 +124,11 @@ def _takes_typing(control: Control) -> bool:
 
 
 def _chooses(controls: list[Control]) -> bool:
-    """Say whether a form without anything to type in asks for choices from lists that have names, to send them by POST.
+    """Say whether a form without anything to type in has lists or sliders with names, whose values it sends by POST.
 
     In the head or foot of a page it picks a language and a currency.
     """
-    lists = [control for control in controls if control.about["tag"] == "SELECT"]
+    lists = [control for control in controls if control.about["tag"] == "SELECT" or control.node.role == "slider"]
     sends = all(
         one.about["sends"] and one.about["method"] == "post" and not SEARCH.search(one.about["buttons"])
         for one in lists

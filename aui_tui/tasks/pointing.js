@@ -260,7 +260,7 @@ element => (OPERATED)(element)
     drops: new Set(every.filter(hears(/^(drop|pointerup|mouseup|touchend)$/))),
     touches: new Set(deep("*").filter(element => hears(/^touch(start|end)$/)(element) || ["ontouchstart", "ontouchend"].some(key => element.hasAttribute(key)))),
   };
-  // what is around the page may listen for what is drawn like a place to drop something, else like a box that holds next to nothing
+  // the page, or what is dragged, may listen for what is drawn like a place to drop something, else like a box that holds next to nothing
   const place = element => getComputedStyle(element).borderTopStyle === "dashed" && box(element).width >= 80 && box(element).height >= 40 && !element.closest("form");
   const clear = colour => /^transparent$|, 0\)$/.test(colour);
   const stays = element => /fixed|sticky/.test(getComputedStyle(element).position);
@@ -272,9 +272,10 @@ element => (OPERATED)(element)
   const empty = element => box(element).width >= 60 && box(element).height >= 60 && box(element).width * box(element).height < 0.4 * innerWidth * innerHeight &&
     text(element).length < 40 && !/\p{Sc}/u.test(text(element)) && !element.matches("img,svg") && !element.querySelector(control) &&
     !element.closest("form,nav,header") && (stays(element) || drawnApart(element)) && !held(element);
-  const ends = !listening.drops.size && [document, document.body, window].some(hears(/^(drop|pointerup|mouseup|touchend)$/));
-  if (ends) listening.drops = new Set(every.filter(place));
-  if (ends && !listening.drops.size) {
+  const apart = [...listening.drops].some(one => !listening.grabs.has(one)), dashed = every.filter(place);
+  const ends = !apart && (listening.drops.size > 0 || [document, document.body, window].some(hears(/^(drop|pointerup|mouseup|touchend)$/)));
+  if (ends) listening.drops = new Set([...listening.drops, ...dashed]);
+  if (ends && !dashed.length) {
     const boxes = every.filter(empty), first = boxes.filter(one => !boxes.includes(above(one)));
     const alike = one => first.filter(other => other.tagName + other.className === one.tagName + one.className);
     const rank = one => stays(one) ? 0 : alike(one).length > 1 ? 2 : 1;
