@@ -11,10 +11,10 @@ from urllib.parse import unquote, urldefrag, urlsplit
 
 from aui_tui.model.observations import GONE
 from aui_tui.model.tasks import TaskResult
-from aui_tui.tasks.fence import Held
+from aui_tui.tasks.fence import Held, pages_asked
 from aui_tui.tasks.lettering import lettering
 from aui_tui.tasks.outline import NOTHING, SHORT, Node, Outline
-from aui_tui.tasks.page import Closed, Stuck, Untouched
+from aui_tui.tasks.page import Closed, Pressed, Stuck, Untouched
 from aui_tui.tasks.pointing import by_control, by_mouse_alone, by_pointing, lack, trial_that
 from aui_tui.tasks.reading import covered, drawings, nameless_links
 from aui_tui.tasks.trials import Trial
@@ -257,9 +257,10 @@ def _asked_for(visit: Visit, held: Iterable[Held]) -> list[str]:
     None that a link of the homepage with a name leads to.
     """
     known = {visit.place(node.url) for node in visit.home.of("link") if node.name}
-    asked = [one for one in held if one.own and one.method == "GET" and (one.framed or one.document)]
-    about = [one.url for one in asked if one.framed or CONTACT.search(unquote(urlsplit(one.url).path))]
-    return [url for url in dict.fromkeys(about) if visit.leads_on(url) and visit.place(url) not in known]
+    asked = list(held)
+    about = (url for url in pages_asked(asked) if CONTACT.search(unquote(urlsplit(url).path)))
+    ways = (*pages_asked(asked, framed=True), *about)
+    return [url for url in ways if visit.same_site(url) and visit.leads_on(url) and visit.place(url) not in known]
 
 
 async def _in_what_was_asked(visit: Visit, held: Iterable[Held]) -> str:
@@ -336,10 +337,7 @@ async def _pressed(visit: Visit, button: Node, outline: Outline) -> TaskResult |
         pressed = await visit.page.tried(button, shut=not visit.act)
     except Untouched:
         return None
-    shown = pressed.outline or await visit.page.look()
-    framed = _framed(pressed.held)
-    if framed and not acts(framed):
-        shown = await visit.served(framed)
+    shown = await _led(visit, pressed) or pressed.outline or await visit.page.look()
     visit.step("pressed", button, outline=shown)
     way = await _way(visit, shown, by_name=True)
     if way:
@@ -396,10 +394,7 @@ async def _by_button(visit: Visit) -> TaskResult | None:
         pressed = await visit.page.tried(fresh, shut=not opens)
     except Untouched:
         return None
-    outline = pressed.outline or await visit.page.look()
-    led = pressed.led or _framed(pressed.held)
-    if led and visit.same_site(led) and not acts(led):
-        outline = await visit.served(led)
+    outline = await _led(visit, pressed) or pressed.outline or await visit.page.look()
     visit.step("pressed", fresh, outline=outline)
     way = await _way(visit, outline, by_name=True)
     if way:
@@ -413,9 +408,11 @@ async def _by_button(visit: Visit) -> TaskResult | None:
     return await _in_part(visit) or ended("contact-unsure", node=node, url=outline.url)
 
 
-def _framed(held: Iterable[Held]) -> str:
-    """Return the address of the site that was asked for a frame by GET and held back; empty without one."""
-    return next((one.url for one in held if one.framed and one.own and one.method == "GET"), "")
+async def _led(visit: Visit, pressed: Pressed) -> Outline | None:
+    """Return the page of the site that a press asked for, in a frame too; None where it asked for none."""
+    asked = (*pages_asked(pressed.held), *pages_asked(pressed.held, framed=True))
+    url = next((url for url in asked if visit.same_site(url) and not acts(url)), "")
+    return await visit.served(url) if url else None
 
 
 def contact_button(visit: Visit) -> Node | None:
@@ -474,7 +471,7 @@ async def _by_route(visit: Visit) -> TaskResult | None:
         return None  # it is a link that the tree leaves out, which is told of the page
     await visit.shown(visit.url)
     trial = await trial_that(visit, "said", lambda trial: trial.asks(visit.leads_on), CONTACT.pattern, alone=False)
-    led = [held.url for held in trial.held if held.document and held.method == "GET"] if trial is not None else []
+    led = pages_asked(trial.held) if trial is not None else []
     if trial is None or not led or not visit.same_site(led[-1]) or visit.at_home(led[-1]) or acts(led[-1]):
         return None
     outline = await visit.served(led[-1])

@@ -18,7 +18,7 @@ import json
 import re
 import ssl
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from enum import Enum
 from http import HTTPStatus
@@ -222,6 +222,12 @@ class Held(NamedTuple):
     def sends(self) -> bool:
         """A press asked for it."""
         return self.why in PRESSES or self.why in ("socket", "limit")
+
+
+def pages_asked(held: Iterable[Held], *, framed: bool = False) -> list[str]:
+    """Return the addresses of the pages that were asked for by GET in main frames, with ``framed`` in others."""
+    asked = (one for one in held if one.method == "GET" and (one.framed if framed else one.document))
+    return list(dict.fromkeys(one.url for one in asked))
 
 
 class Fence:

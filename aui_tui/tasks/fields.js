@@ -41,22 +41,6 @@ getEventListeners => {
   return fields.length > 1 && fields.every(field => !field.checkVisibility({ visibilityProperty: true }));
 })
 
-//: search-form  What the form of a search field would do, and what it and the field are called in the markup.
-element => {
-  const form = element.form || element.closest("form");
-  const named = button => button.innerText || button.value || button.getAttribute("aria-label") || button.title || "";
-  const marks = part => part ? ["id", "name", "class", "action"].map(key => part.getAttribute(key) || "").join(" ") : "";
-  return {
-    method: form ? (form.getAttribute("method") || "get").toLowerCase() : "",
-    action: form ? new URL(form.getAttribute("action") || "", element.baseURI).href : "",
-    buttons: form ? [...form.querySelectorAll("button,input[type=submit],input[type=image]")].map(named) : [],
-    entries: form ? form.querySelectorAll("input:not([type]),input[type=text],input[type=search],textarea").length : 0,
-    marked: (MARKED)(marks(element) + " " + marks(form)),
-    readonly: !!element.readOnly,
-    alone: !form,
-  };
-}
-
 //: opensearch  The address for searching that the page's OpenSearch description declares.
 async () => {
   const link = document.querySelector('link[rel~="search" i][type="application/opensearchdescription+xml" i][href]');
@@ -84,14 +68,18 @@ async () => {
 //: takes-file  Whether something on the page takes a file; what is in frames of other sites is not known.
 () => { const deep = DEEP; return deep("input[type=file]").length > 0; }
 
-//: control  What an element says of itself as a control of a form. `key` numbers its form, -1 without one; `sends`: a button with
-// a name sends it, and it is none around the content of the page; `numbers`: it is a list of nothing else.
+//: control  What an element says of itself as a control of a form, and what that would do. `key` numbers the form, -1 without one;
+// `declared`: it says by which method it sends; `entries`: its fields of text; `marked`: the markup calls it or the control a
+// search; `sends`: a button with a name sends it, and it is none around the content of the page; `numbers`: the control is a list
+// of nothing else.
 element => {
   const deep = DEEP, reached = (() => { try { return element.ownerDocument.defaultView.top.document; } catch { return null; } })();
   const above = node => node.assignedSlot || node.parentNode || node.host;
   let form = element.form;
   for (let up = element; !form && up; up = above(up)) if (up.matches && up.matches("form,[role=form]")) form = up;
-  const named = button => button.innerText || button.value || button.getAttribute("aria-label") || button.alt || "";
+  const named = button => button.innerText || button.value || button.getAttribute("aria-label") || button.alt || button.title || "";
+  const marks = part => part ? ["id", "name", "class", "action"].map(key => part.getAttribute(key) || "").join(" ") : "";
+  const address = url => { try { return new URL(url, element.baseURI).href; } catch { return ""; } };
   const around = form || element.getRootNode();
   const box = element.getBoundingClientRect(), entry = element.matches("input,textarea") && element.type !== "radio" &&
     element.type !== "checkbox";
@@ -118,7 +106,11 @@ element => {
     buttons: form
       ? [...form.querySelectorAll("button,input[type=submit],input[type=image]")].map(named).join(" | ") : "",
     visible: (element.checkVisibility ? element.checkVisibility({ visibilityProperty: true }) : true) && !(entry && away),
-    method: form ? (form.getAttribute("method") || "").toLowerCase() : "",
+    method: form ? (form.getAttribute("method") || "get").toLowerCase() : "",
+    declared: !!form && form.hasAttribute("method"),
+    action: form ? address(form.getAttribute("action") || "") : "",
+    entries: form ? form.querySelectorAll("input:not([type]),input[type=text],input[type=search],textarea").length : 0,
+    marked: (MARKED)(marks(element) + " " + marks(form)),
     sends: !!form && !form.querySelector("main,nav,[role=main]") && [...form.elements || []].some(one => named(one) &&
       one.matches("button:not([type=button],[type=reset]),input[type=submit],input[type=image]") && one.checkVisibility({ visibilityProperty: true })),
     readonly: !!element.readOnly || element.getAttribute("aria-readonly") === "true",

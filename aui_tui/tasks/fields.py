@@ -89,7 +89,7 @@ async def likely_field(visit: Visit, outline: Outline) -> Node | None:
     fields = [node for node in outline.entries() if _takes_text(node) and node.name and not MAIL.search(node.name)]
     if len(fields) != 1 or fields[0].role != "textbox":
         return None
-    about = await visit.page.ask(fields[0], "search-form") or {"action": ""}
+    about = await visit.page.ask(fields[0], "control") or {"action": ""}
     action = str(about["action"])
     sends = about.get("method") == "get" and about["entries"] == 1 and not about["readonly"]
     leads = visit.same_site(action) and visit.leads_on(action)
@@ -109,9 +109,9 @@ def _takes_text(node: Node) -> bool:
 async def _by_form(visit: Visit, fields: Iterable[Node]) -> Node | None:
     """Return which of the ``fields`` is the only one of a form with a button that searches, or marked so in HTML."""
     for node in islice(fields, MOST):
-        about = await visit.page.ask(node, "search-form") or {}
-        searches = about.get("marked") or any(SEARCH.search(name) for name in about.get("buttons", ()))
-        if searches and (about["entries"] == 1 or about["alone"]):
+        about = await visit.page.ask(node, "control") or {}
+        searches = about.get("marked") or any(map(SEARCH.search, about.get("buttons", "").split(" | ")))
+        if searches and (about["entries"] == 1 or about["key"] < 0):
             return node
     return None
 

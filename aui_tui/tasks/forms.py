@@ -93,7 +93,7 @@ def _counts(controls: list[Control], key: int) -> bool:
     entries = [control for control in controls if _takes_typing(control)]
     if key >= 0 and len(controls) == 1 and entries and _like_a_search(abouts[0]):
         return False
-    if key >= 0 and abouts[0]["method"] == "get" and not any(map(_asks_who, abouts)):
+    if key >= 0 and abouts[0]["declared"] and abouts[0]["method"] == "get" and not any(map(_asks_who, abouts)):
         return False  # a form that says that it sends by GET asks for something, such as rows of a table
     if any(node.role == "searchbox" or "search" in node.path or SEARCH.search(node.name) for node in nodes):
         return False

@@ -11,7 +11,7 @@ from typing import Final
 from aui_tui.model.tasks import BLOCKED, DONE, INCONCLUSIVE, TaskResult
 from aui_tui.tasks.cards import CONTROLS, SEVERAL, block_of, nameless_cards, price_in
 from aui_tui.tasks.enabling import SET, by_choices, enabled, freed, frees, frees_by_choice, press_offline
-from aui_tui.tasks.fence import Held
+from aui_tui.tasks.fence import Held, pages_asked
 from aui_tui.tasks.offered import Offer, label_of, main_of, name_of, offered, tells
 from aui_tui.tasks.outline import DIALOGS, SHORT, Node, Outline
 from aui_tui.tasks.page import LOOK, Closed, Stuck
@@ -265,8 +265,10 @@ class _Folded:
     def _fresh(self, held: Iterable[Held], shown: Iterable[Outline]) -> list[str]:
         """Return the addresses that were not to be had before."""
         visit = self.visit
-        asked = [one.url for one in held if one.document and one.own and one.method == "GET"]
-        ways = [*asked, *(node.url for outline in shown for node in items(visit, outline, main=False, buying=True))]
+        ways = [
+            *pages_asked(held),
+            *(node.url for outline in shown for node in items(visit, outline, main=False, buying=True)),
+        ]
         fresh = [way for way in ways if visit.place(way) not in self.had and opens(way) and visit.same_site(way)]
         return list(dict.fromkeys(fresh)) if self.walked else []
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from aui_tui.model.observations import READABLE_ENOUGH
 from aui_tui.packaged import read_text
 from aui_tui.scan.exchanges import redact
-from aui_tui.tasks.fence import PATIENCE, Fence, Held, NetworkPhase
+from aui_tui.tasks.fence import PATIENCE, Fence, Held, NetworkPhase, pages_asked
 from aui_tui.tasks.outline import ACTIONABLE, FIELDS, Node, Outline, parse
 from aui_tui.tasks.tree import CAPTIONED, OWN, Frame, by_tree, closed_roots, letters, read_tree, unlike
 from aui_tui.tasks.vocabulary import SEARCH_MARKS
@@ -142,7 +142,7 @@ class Pressed(NamedTuple):
     @property
     def led(self) -> str:
         """The address of the page that the press asked for; empty when it asked for none."""
-        return next((request.url for request in self.held if request.document and request.method == "GET"), "")
+        return next(iter(pages_asked(self.held)), "")
 
 
 class Point(NamedTuple):

@@ -246,10 +246,10 @@ async def _typed(visit: Visit, query: str, *, likely: bool = True) -> SearchResu
             return ended("search-held", {"queries": "a word"})
         typed = await _typed_by_mouse(visit, query) if not page.stands else None
         return typed or await _by_address(visit, query)
-    form = await page.ask(box, "search-form") or {}
+    form = await page.ask(box, "control") or {}
     if form.get("readonly"):
         before, box = await behind(visit, before, box)
-        form = await page.ask(box, "search-form") or {}
+        form = await page.ask(box, "control") or {}
     visit.step("found", box, outline=before)
     if form.get("readonly") and await _by_buttons(visit, before, box, query):
         return SearchResult(query, box, form, before, before)
