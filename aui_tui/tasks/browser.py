@@ -268,6 +268,7 @@ async def _launch(*, sandboxed: bool) -> _Process:
             handle_sigint=False,
             handle_sigterm=False,
             handle_sighup=False,
+            env=_opening_nothing(path),
         )
         session = await chromium.new_browser_cdp_session()
         processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
@@ -281,6 +282,18 @@ async def _launch(*, sandboxed: bool) -> _Process:
     pid = next(int(process["id"]) for process in processes if process["type"] == "browser")
     await asyncio.to_thread(_sign, pid)
     return _Process(driver, chromium, pid, asyncio.create_task(_watch_memory(chromium, pid)))
+
+
+def _opening_nothing(path: str | Path | None) -> dict[str, str | float | bool]:
+    """Return the environment of the browser at ``path``, without the folders of programs.
+
+    A page may ask for an address of mail, which Chromium on Linux hands to a program of that path without a question.
+    A wrapper, which is a script, finds what it needs there.
+    """
+    with suppress(OSError), Path(path or "").open("rb") as file:
+        if file.read(2) != b"#!":
+            return {**os.environ, "PATH": os.devnull}
+    return {**os.environ}
 
 
 async def _ends(ending: Awaitable[object]) -> bool:
