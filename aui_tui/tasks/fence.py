@@ -59,6 +59,8 @@ TALK: Final = 0.5
 """The same for the next word of a WebSocket whose server spoke last."""
 SOCKET: Final = 200_000
 """Bytes that one WebSocket may send."""
+OUTSIDE: Final = frozenset({"mailto", "tel", "sms"})
+"""Schemes of addresses that a page opens in another program; the network does not see them."""
 PRESSES: Final = frozenset({"shut", "method", "acts"})
 """Reasons why a request ends here that a press, not an address, brings about."""
 _NUMBERS: Final = re.compile(rb"[0-9a-f-]{16,}|[\d.]+")
@@ -204,9 +206,10 @@ class Held(NamedTuple):
     """A request that ended in the fence.
 
     ``why``: ``shut``, ``method`` or ``acts`` after a press; ``robots``, ``scheme`` or ``unknown`` (robots.txt could not
-    be read) for a page that must not be opened; ``socket`` or ``limit``. ``document``: it asked for a page of a main
-    frame, in the tab ``page``, None while that is being made. ``own``: it was meant for the scanned site. What a page
-    is known to send by itself (``Fence.usual``) is none of them.
+    be read) for a page that must not be opened, and ``scheme`` for what another program would open, as a mail program;
+    ``socket`` or ``limit``. ``document``: it asked for a page of a main frame, in the tab ``page``, None while that is
+    being made. ``own``: it was meant for the scanned site. What a page is known to send by itself (``Fence.usual``) is
+    none of them.
     """
 
     method: str
@@ -465,7 +468,14 @@ class Fence:
         async def paused(event: Mapping[str, Any]) -> None:
             await self._paused(session, event, page, framed=event.get("frameId") != main)
 
+        def opened(event: Mapping[str, Any]) -> None:
+            if urlsplit(event["url"]).scheme in OUTSIDE:
+                self._hold("GET", event["url"], "scheme")
+
         session.on("Fetch.requestPaused", paused)
+        session.on("Page.frameRequestedNavigation", opened)
+        session.on("Page.windowOpen", opened)
+        await session.send("Page.enable")
         pattern = {"urlPattern": "*"} if self._own else {"urlPattern": "*", "resourceType": "Document"}
         await session.send("Fetch.enable", {"patterns": [pattern]})
         with suppress(Exception):  # an older browser does not know the command
