@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
@@ -16,14 +16,14 @@ from aui_tui.tasks.lettering import lettering
 from aui_tui.tasks.outline import NOTHING, SHORT, Node, Outline
 from aui_tui.tasks.page import Closed, Pressed, Stuck, Untouched
 from aui_tui.tasks.pointing import by_control, by_mouse_alone, by_pointing, lack, trial_that
-from aui_tui.tasks.reading import covered, drawings, nameless_links
+from aui_tui.tasks.reading import covered, drawings, nameless_links, unsaid
 from aui_tui.tasks.trials import Trial
 from aui_tui.tasks.visit import Visit, ended
 from aui_tui.tasks.vocabulary import (
     ABOUT,
-    BARE_NUMBER,
     BID,
     CONTACT,
+    COUNTS,
     EMAIL,
     MAIL,
     MENU,
@@ -38,6 +38,8 @@ from aui_tui.tasks.vocabulary import (
     SAYS_WAY,
     WHERE,
     acts,
+    bare_number,
+    way_in,
 )
 from aui_tui.text import clean
 
@@ -46,6 +48,9 @@ UNSHOWN: Final = 2
 """Pages that hold a contact without showing it, on which it is looked for behind controls, and by a mouse."""
 ADDRESS: Final = "E-mail address"
 NUMBER: Final = "Telephone number"
+POST: Final = "Postal address"
+DATA: Final = "Declared as data:"
+KINDS: Final = (ADDRESS, NUMBER, POST, DATA)
 _CHAT: Final = re.compile(r"https?://(?:wa\.me/|api\.whatsapp\.com/send/?\?phone=)(\+?\d{7,15})")
 _CONTACT_POINT: Final = re.compile(r'"(?:telephone|email)"\s*:\s*"([^"]{5,80})"')
 
@@ -72,6 +77,8 @@ async def contact(visit: Visit) -> TaskResult:
             continue
         named = node is not None and CONTACT.search(node.name) is not None
         way = await _way(visit, outline, by_name=named) or await _in_pieces(visit, outline)
+        if not way and (named or node is None) and (plain := _bare_number(outline)):
+            way = f"{NUMBER} {plain}"
         if way:
             visit.step("found", note=way, outline=outline)
             return ended("contact-done", {"way": way}, url=outline.url)
@@ -107,9 +114,9 @@ async def contact(visit: Visit) -> TaskResult:
 async def _on_pages_seen(visit: Visit) -> str:
     """Return an e-mail address or a telephone number of the pages that other tasks opened; empty without one."""
     for outline in list(visit.outlines.values()):
-        for kind, value in _ways(outline):
-            if value and kind in (ADDRESS, NUMBER) and not await _backwards(visit, outline, value):
-                return f"{kind} {value}"
+        way = await _way(visit, outline, by_name=False, kinds=(ADDRESS, NUMBER))
+        if way:
+            return way
     return ""
 
 
@@ -128,12 +135,22 @@ async def _in_part(visit: Visit) -> TaskResult | None:
     if _has_form(visit.home):
         return None
     about = [CONTACT.pattern, BID.pattern, f"{MAIL.pattern}|{SAYS_WAY}"]
-    muted = "" if visit.obstacle else await _muted(visit, foot=True)
-    for text in map(str, (*(await visit.page.query("unsaid", about) or ()), muted)):
-        if EMAIL.search(text) or PHONE.search(text):
-            return ended("contact-part", {"drawn": f"“{clean(text, 60)}” is left out of the accessibility tree"})
+    shown = await _unsaid(visit, about)
+    if shown:
+        return ended("contact-unsaid", {"shown": shown})
     shown = await lettering(visit.page, about)
-    return ended("contact-part", {"drawn": f"{shown} shows lines of letters"}, snippet=shown) if shown else None
+    return ended("contact-part", snippet=shown) if shown else None
+
+
+async def _unsaid(visit: Visit, about: Sequence[str] = ()) -> str:
+    """Return the line with an address or a number that a person sees on the open page and no tree holds; or empty.
+
+    ``about``: as in ``lettering``; what is muted then counts in a foot, an address or a part about contact.
+    """
+    for text in await unsaid(visit, about):
+        if way_in(text):
+            return clean(text, 60)
+    return "" if visit.obstacle else clean(await _muted(visit, foot=bool(about)), 60)
 
 
 async def _muted(visit: Visit, *, foot: bool) -> str:
@@ -142,12 +159,15 @@ async def _muted(visit: Visit, *, foot: bool) -> str:
     ``foot``: in a part about contact.
     """
     lines = map(str, await visit.page.query("muted", [foot, f"{CONTACT.pattern}|{BID.pattern}"]) or ())
-    return next((line for line in lines if EMAIL.search(line) or PHONE.search(line)), "")
+    return next(filter(way_in, lines), "")
 
 
-async def _number(visit: Visit, *, here: bool = False) -> str:
-    """Return the start tag of a number that the open page draws digit by digit; ``here``: it is about contact."""
-    return str(await visit.page.query("number", [SAYS_NUMBER, here]) or "")
+async def _number(visit: Visit, *, here: bool = False, home: bool = False) -> str:
+    """Return the start tag of a number that the open page draws digit by digit.
+
+    ``here``: it is about contact; ``home``: it is the homepage.
+    """
+    return str(await visit.page.query("number", [SAYS_NUMBER, here, COUNTS.pattern if home else ""]) or "")
 
 
 async def _nothing_there(visit: Visit, reached: Node) -> TaskResult:
@@ -159,12 +179,15 @@ async def _nothing_there(visit: Visit, reached: Node) -> TaskResult:
         return ended("missing", facts, node=reached)
     if cover is not None and _contact_in(await visit.page.look(whole=False)) is not None:
         return await covered(visit, cover, outline)
-    facts["pictures"] = await drawings(visit, SAYS_WAY, EMAIL, PHONE)
-    number = await _number(visit, here=True) if not facts["pictures"] else ""
-    if number:
+    shown = await _unsaid(visit) if cover is None else ""
+    drawn_by = "" if shown else await drawings(visit, SAYS_WAY)
+    number = "" if shown or drawn_by else await _number(visit, here=True)
+    if shown:
+        facts["pictures"] = f"; “{shown}” is left out of the accessibility tree"
+    elif number:
         facts["pictures"] = f"; what is drawn by {number} has no text"
-    elif not facts["pictures"] and cover is None and (muted := await _muted(visit, foot=False)):
-        facts["pictures"] = f"; “{clean(muted, 60)}” is left out of the accessibility tree"
+    else:
+        facts["pictures"] = drawn_by
     if facts["pictures"]:
         return ended("contact-nothing", facts, node=reached, url=reached.url)
     drawn = await _lettered(visit, reached)
@@ -240,27 +263,64 @@ async def _by_mouse(
     await visit.shown(outline.url)
 
     def brings(trial: Trial) -> bool:
-        return trial.shows(shows) or bool(_asked_for(visit, trial.held))
+        return trial.shows(shows) or bool(_opened(trial.held) or _asked_for(visit, trial.held))
 
     trial = await trial_that(visit, "text", brings, SAYS_CONTACT)
     pointed = trial.tag if trial is not None else ""
     if trial is not None and not trial.shows(shows) and not await _in_what_was_asked(visit, trial.held):
         await visit.shown(outline.url)
         pointed = await by_pointing(visit, "text", shows, SAYS_CONTACT)
+    pointed = pointed or await _leading_on(visit, outline.url)
     facts = {"example": pointed, "lack": lack(pointed)}
     return ended("contact-pointing", facts, url=outline.url, snippet=pointed) if pointed else None
 
 
-def _asked_for(visit: Visit, held: Iterable[Held]) -> list[str]:
+async def _leading_on(visit: Visit, url: str) -> str:
+    """Return the tag of what a mouse alone presses, on a page that was tried, to get to an address or a number.
+
+    Empty without it.
+    """
+    kept = visit.trials.get(visit.place(url), {}).values()
+    leading = [asked for trial in kept if (asked := _asked_for(visit, trial.held, about=False))]
+    for page in list(dict.fromkeys(asked[0] for asked in leading))[:PAGES]:
+        if not await _reaching(visit, page):
+            continue
+        await visit.shown(url)
+
+        def asks(trial: Trial, page: str = page) -> bool:
+            return page in pages_asked(trial.held)
+
+        trial = await trial_that(visit, "text", asks, SAYS_CONTACT)
+        if trial is not None:
+            return trial.tag
+    return ""
+
+
+def _asked_for(visit: Visit, held: Iterable[Held], *, about: bool = True) -> list[str]:
     """Return the addresses of the site that were asked for by GET and held back: for frames, or of pages about contact.
 
-    None that a link of the homepage with a name leads to.
+    Those of other pages instead where it is not ``about`` contact. None that a link with a name leads to, on a page
+    that was read, nor one below an address that such a link leads to.
     """
-    known = {visit.place(node.url) for node in visit.home.of("link") if node.name}
+    pages = (visit.home, *visit.outlines.values())
+    known = {visit.place(node.url) for page in pages for node in page.of("link") if node.name}
     asked = list(held)
-    about = (url for url in pages_asked(asked) if CONTACT.search(unquote(urlsplit(url).path)))
-    ways = (*pages_asked(asked, framed=True), *about)
+    ways = [url for url in pages_asked(asked) if (CONTACT.search(unquote(urlsplit(url).path)) is not None) == about]
+    if about:
+        ways = [*pages_asked(asked, framed=True), *ways]
+    else:
+        above = {
+            url: urlsplit(url)._replace(path=urlsplit(url).path.rstrip("/").rpartition("/")[0], query="")
+            for url in ways
+        }
+        ways = [url for url in ways if not above[url].path or visit.place(above[url].geturl()) not in known]
     return [url for url in ways if visit.same_site(url) and visit.leads_on(url) and visit.place(url) not in known]
+
+
+def _opened(held: Iterable[Held]) -> str:
+    """Return the address or the number for which another program was asked, in words; empty without one."""
+    links = (replace(NOTHING, role="link", name="link", url=one.url) for one in held)
+    return next((f"{kind} {value}" for kind, value in _ways(Outline(tuple(links))) if value), "")
 
 
 async def _in_what_was_asked(visit: Visit, held: Iterable[Held]) -> str:
@@ -268,6 +328,9 @@ async def _in_what_was_asked(visit: Visit, held: Iterable[Held]) -> str:
 
     A form counts where the page says that it is about contact, or asks for a message.
     """
+    held = list(held)
+    if opened := _opened(held):
+        return opened
     for url in _asked_for(visit, held)[:PAGES]:
         with suppress(Closed, Stuck):
             outline = await visit.served(url)
@@ -275,6 +338,17 @@ async def _in_what_was_asked(visit: Visit, held: Iterable[Held]) -> str:
             way = await _way(visit, outline, by_name=by_name)
             if way:
                 return way
+    for url in _asked_for(visit, held, about=False)[:PAGES]:
+        way = await _reaching(visit, url)
+        if way:
+            return way
+    return ""
+
+
+async def _reaching(visit: Visit, url: str) -> str:
+    """Return an address or a number of the page at ``url``, in words; empty without one, or where it does not open."""
+    with suppress(Closed, Stuck):
+        return await _way(visit, await visit.served(url), by_name=False, kinds=(ADDRESS, NUMBER))
     return ""
 
 
@@ -289,11 +363,13 @@ async def _takes_message(visit: Visit, outline: Outline) -> bool:
     return any(one.get("tag") == "TEXTAREA" and not one["password"] for one in about)
 
 
-def _bare_number(outline: Outline, had: str) -> str:
-    """Return a telephone number that is a text of its own, and whose digits are none of those that the page ``had``."""
-    matches = (BARE_NUMBER.fullmatch(node.text or node.name) for node in outline.nodes)
-    fresh = (match[1] for match in matches if match and "".join(filter(str.isdigit, match[1])) not in had)
-    return next(fresh, "")
+def _bare_number(outline: Outline, had: str | None = None) -> str:
+    """Return a telephone number that a text is or ends with, with nothing that says so; empty without one.
+
+    Of what came up on a page that ``had`` other digits: a text that is one in any form.
+    """
+    numbers = (bare_number(node.text or node.name, asked=had is not None) for node in outline.nodes)
+    return next((one for one in numbers if one and "".join(filter(str.isdigit, one)) not in (had or "")), "")
 
 
 def _has_form(outline: Outline) -> bool:
@@ -333,15 +409,19 @@ async def _pressed(visit: Visit, button: Node, outline: Outline) -> TaskResult |
 
     It shows a contact, asks for proof of a person first, or asks the network for something that was held back.
     """
+    begun = len(visit.page.fence.held)
     try:
         pressed = await visit.page.tried(button, shut=not visit.act)
     except Untouched:
         return None
     shown = await _led(visit, pressed) or pressed.outline or await visit.page.look()
     visit.step("pressed", button, outline=shown)
-    way = await _way(visit, shown, by_name=True)
+    way = await _way(visit, shown, by_name=True) or _opened(visit.page.fence.held[begun:])
     if way:
         return ended("contact-done", {"way": way}, url=outline.url)
+    drawn = await _unsaid(visit)
+    if drawn:
+        return ended("contact-unsaid", {"shown": drawn}, node=button, url=outline.url)
     if PROOF.search(shown.text()) and not PROOF.search(outline.text()):
         obstacle = f"“{clean(button.name, SHORT)}” asks for proof of a person first"
         return ended("unwalked", {"obstacle": obstacle}, node=button, url=outline.url)
@@ -389,14 +469,14 @@ async def _by_button(visit: Visit) -> TaskResult | None:
     fresh = await visit.at_home_again(node)
     if fresh is None:
         return None
-    opens = visit.act or bool(await visit.page.ask(fresh, "opener"))
+    opens, begun = visit.act or bool(await visit.page.ask(fresh, "opener")), len(visit.page.fence.held)
     try:
         pressed = await visit.page.tried(fresh, shut=not opens)
     except Untouched:
         return None
     outline = await _led(visit, pressed) or pressed.outline or await visit.page.look()
     visit.step("pressed", fresh, outline=outline)
-    way = await _way(visit, outline, by_name=True)
+    way = await _way(visit, outline, by_name=True) or _opened(visit.page.fence.held[begun:])
     if way:
         return ended("contact-done", {"way": way}, url=outline.url)
     kept_out = await visit.kept_out(outline, lambda apart: _contact_in(apart) or next(iter(apart.of("textbox")), None))
@@ -493,7 +573,7 @@ async def _no_contact(visit: Visit, number: str, drawn_on: str, *, goes_on: bool
         return elsewhere
     home = await visit.shown(visit.url)
     if not number:
-        number, drawn_on = await _number(visit), home.url
+        number, drawn_on = await _number(visit, home=True), home.url
     if number:
         return ended("contact-drawn", url=drawn_on, snippet=number)
     part = await _in_part(visit)
@@ -537,10 +617,10 @@ def _on_the_page(visit: Visit, url: str) -> bool:
     return not url.startswith("http") or (page == urldefrag(visit.home.url)[0] and not fragment.startswith(("/", "!")))
 
 
-async def _way(visit: Visit, outline: Outline, *, by_name: bool) -> str:
+async def _way(visit: Visit, outline: Outline, *, by_name: bool, kinds: Container[str] = KINDS) -> str:
     """Return a way to get in touch that the page offers, in words; empty when there is none."""
     for kind, value in _ways(outline):
-        if value and not await _backwards(visit, outline, value):
+        if value and kind in kinds and not await _backwards(visit, outline, value):
             return f"{kind} {value}"
     fields = [node for node in outline.of("textbox") if node.name]
     if not by_name or len(fields) < 2:
@@ -557,8 +637,8 @@ def _ways(outline: Outline) -> Iterator[tuple[str, str]]:
     yield ADDRESS, next((url[7:].partition("?")[0] for url in links if url.startswith("mailto:")), "")
     yield NUMBER, next((url[4:] for url in links if url.startswith("tel:")), "")
     yield NUMBER, next((match[1] for url in links if (match := _CHAT.match(url))), "")
-    for kind, pattern in ((ADDRESS, EMAIL), (NUMBER, PHONE), ("Postal address", POSTAL)):
+    for kind, pattern in ((ADDRESS, EMAIL), (NUMBER, PHONE), (POST, POSTAL)):
         match = pattern.search(text)
         yield kind, match[0].strip() if match else ""
     declared = _CONTACT_POINT.search(outline.jsonld)
-    yield "Declared as data:", declared[1] if declared else ""
+    yield DATA, declared[1] if declared else ""

@@ -54,7 +54,7 @@
 
 //: digits  Rows of small pictures that stand side by side and have no text, as a number does that is drawn digit by digit. Of
 // each: its first picture, how many there are and how many of them differ, what they look like, whether they are as narrow and as
-// close as digits, what stands before and around them, and what the markup calls them.
+// close as digits (`narrow`), and stand in groups (`parted`), what stands before and around them, and what the markup calls them.
 from => {
   const deep = DEEP, box = element => element.getBoundingClientRect(), text = element => (element.textContent || "").trim();
   const source = style => /url\(/.test(style.backgroundImage + style.maskImage + style.content) &&
@@ -107,6 +107,7 @@ from => {
     return {
       first, count: row.length, looks: row.map(one => one.look), differ: new Set(row.map(one => one.look)).size,
       narrow: row.filter(one => one.box.width <= 0.85 * tall).length >= 0.6 * row.length && gaps[Math.floor(gaps.length / 2)] <= 0.4 * tall,
+      parted: gaps[gaps.length - 1] - gaps[Math.floor(gaps.length / 2)] >= 0.15 * tall,
       before: before.slice(-60), beside: text(holder),
       told: [block, ...block.querySelectorAll("*")].map(label).concat(block.innerText || text(block)).join(" "),
       marks: around.filter(element => element && !element.matches("body,main,html")).map(element => [element.id, element.getAttribute("class")].join(" ")).join(" "),
@@ -118,14 +119,17 @@ from => {
 row => /^(?:\p{Sc}|zł|kr|Kč|Ft|lei|CHF|EUR|USD|GBP|円|元|руб)\.?$/u.test(row.beside)
 
 //: number  The start tag around a number that is drawn digit by digit, where text or markup beside it says that it is one to call
-// (`marks`), or the page is about contact (`here`) and it differs as digits do; empty without one.
-([marks, here]) => {
+// (`marks`), or the page is about contact (`here`) and it differs as digits do; with `counts`, a pattern of what says that digits
+// count something, also where nine and more stand in groups; empty without one.
+([marks, here, counts]) => {
   const about = new RegExp(marks, "i"), many = text => (text.match(/\d/g) || []).length;
   const plain = (document.body.innerText.match(/[+(0]\d?[\d ()\/.-]{5,}\d/g) || []).map(many);
   const found = (DIGITS)(document.body).find(row => {
     // a row of icons has no two alike, and one of stars few that differ
     const digits = row.differ >= 4 && row.differ < row.count, says = about.test(row.before) || about.test(row.marks);
-    return row.count >= 6 && (says ? row.narrow || digits : here && row.narrow && digits && row.count >= 7) &&
+    const grouped = !!counts && row.narrow && row.differ >= 4 && row.count >= 9 && row.count <= 13 && row.parted &&
+      !new RegExp(counts, "i").test([row.told, row.before, row.marks].join(" "));
+    return row.count >= 6 && (says ? row.narrow || digits : grouped || (here && row.narrow && digits && row.count >= 7)) &&
       !/\p{Sc}/u.test(row.told) && !/\d(?:[\s().\/-]{0,2}\d){4}/.test(row.told) && !plain.some(count => Math.abs(count - row.count) <= 3);
   });
   return found ? found.first.parentElement.cloneNode(false).outerHTML.slice(0, 100) + found.first.cloneNode(false).outerHTML.slice(0, 100) : "";
@@ -286,19 +290,80 @@ async data => {
   return several.length > 1 || single ? several[0].cloneNode(false).outerHTML.slice(0, 100) : "";
 }
 
-//: unsaid  What style sheets write on the page for eyes alone: generated content with an empty alternative text, or of what
-// is aria-hidden. `about`: only what stands below a heading about contact, or after a text that bids to write or call or is a
-// label, each with that text before it.
-about => {
-  const lead = LEAD, [heads, ...says] = (about || []).map(words => new RegExp(words, "i"));
-  return [...document.querySelectorAll("body *")].flatMap(element => ["::before", "::after"].map(part => {
+//: pictured  What of the page shows an SVG picture, each with the address of it or its source: pictures, what style sheets lay
+// behind and beside, and drawings in the page whose texts the accessibility tree leaves out.
+() => {
+  const box = element => element.getBoundingClientRect(), quoted = text => [...text.matchAll(/url\("((?:[^"\\]|\\.)*)"\)/g)].map(one => one[1].replace(/\\(.)/g, "$1"));
+  const painted = element => quoted(["", "::before", "::after"].map(side => {
+    const style = getComputedStyle(element, side || null);
+    return style.backgroundImage + (side ? style.content : "");
+  }).join());
+  const sources = element => {
+    if (element.localName === "img") return element.naturalWidth > 0 ? [element.currentSrc] : [];
+    if (element.localName === "object" || element.localName === "embed") return [element.data || element.src || ""];
+    if (element.localName !== "svg") return painted(element);
+    return element.closest("[aria-hidden=true],[role=img],[role=presentation],[role=none]") ? [element.outerHTML] : [];
+  };
+  return (DEEP)("*").filter(element => !element.closest("svg *") && box(element).width >= 60 && box(element).height >= 10 &&
+    element.checkVisibility({ visibilityProperty: true, opacityProperty: true })).flatMap(element => sources(element).map(source => ({ element, source })))
+    .filter(({ source }) => source.length < 100000 && (/^data:image\/svg|^<svg/.test(source) || /\.svg(?:[?#]|$)/.test(source)));
+}
+
+//: picture-files  The addresses of the SVG pictures of the site that the page shows.
+() => [...new Set((PICTURED)().map(one => one.source).filter(source => !/^data:|^</.test(source) && new URL(source, document.baseURI).origin === location.origin)
+  .map(source => new URL(source, document.baseURI).href))].slice(0, 12)
+
+//: unsaid  What the page says to eyes alone: what style sheets write, as generated content with an empty alternative text or of
+// what is aria-hidden, and what is written in SVG pictures (`files`: the sources of those that are files), line by line, where no
+// text or name tells the same number or address. `about`: only what stands below a heading about contact, or after a text that
+// bids to write or call or is a label, each with that text before it; of pictures also the short ones, and all in head and foot.
+// `main`: only pictures of the main region.
+([about, files, main]) => {
+  const lead = LEAD, [heads, ...says] = (about || []).map(words => new RegExp(words, "i")), region = (REGION)();
+  const stands = element => {
+    const { said, head } = lead(element), before = element.textContent.trim() || said;
+    return heads.test(head) || says[0].test(head) || says.some(words => words.test(before)) ? before : "";
+  };
+  const written = [...document.querySelectorAll("body *")].flatMap(element => ["::before", "::after"].map(part => {
     const match = /^((?:"(?:[^"\\]|\\.)*"\s*)+)(\/\s*"")?$/.exec(getComputedStyle(element, part).content);
     if (!match || !(match[2] || element.closest("[aria-hidden=true]")) || !element.checkVisibility({ visibilityProperty: true })) return "";
     const text = [...match[1].matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(one => one[1].replace(/\\(.)/g, "$1")).join("").replace(/\s+/g, " ");
     if (!about) return text;
-    const { said, head } = lead(element), before = element.textContent.trim() || said;
-    return heads.test(head) || says[0].test(head) || says.some(words => words.test(before)) ? before.slice(-60) + " " + text : "";
-  })).filter(text => text);
+    const before = stands(element);
+    return before ? before.slice(-60) + " " + text : "";
+  }));
+  const source = text => {
+    const data = /^data:[^,]*?(;base64)?,(.*)$/s.exec(text);
+    try {
+      if (!data) return text.startsWith("<") ? text : files[new URL(text, document.baseURI).href] || "";
+      const plain = decodeURIComponent(data[2]);
+      return data[1] ? new TextDecoder().decode(Uint8Array.from(atob(plain), one => one.charCodeAt(0))) : plain;
+    } catch { return ""; }
+  };
+  const lines = text => {
+    const picture = new DOMParser().parseFromString(text, text.startsWith("<svg") && !text.includes("xmlns=") ? "text/html" : "image/svg+xml");
+    const parts = [...picture.querySelectorAll("text,foreignObject")].flatMap(one => {
+      const rows = [...one.querySelectorAll("tspan[x],tspan[dy]")];
+      return rows.length > 1 ? rows : [one];
+    });
+    return parts.map(one => one.textContent.replace(/\s+/g, " ").trim()).filter(Boolean).join("\n");
+  };
+  const names = [...document.querySelectorAll("[alt],[title],[aria-label],a[href]")].filter(one => !one.closest("[aria-hidden=true]"))
+    .flatMap(one => ["alt", "title", "aria-label", "href"].map(key => one.getAttribute(key) || ""));
+  const bare = text => text.toLowerCase().replace(/[\s()./-]/g, ""), told = bare([document.body.innerText, ...names].join(" ; "));
+  const same = text => {
+    const tells = text.match(/\d[\d\s()./-]{3,}\d|[\w.+-]+@[\w.-]+|\d+[.,]\d\d/g) || [];
+    return tells.length > 0 && tells.every(one => told.includes(bare(one).slice(one.includes("@") ? 0 : -7)));
+  };
+  const edge = "header,footer,address,[role=banner],[role=contentinfo]";
+  const placed = (element, text) => {
+    if (main) return region.contains(element) && !element.closest("header,footer,nav,aside");
+    if (!about || element.closest(edge) || stands(element)) return true;
+    return text.length < 100 && element.localName !== "svg" && !element.closest("figure,[aria-hidden=true]");
+  };
+  const drawn = (PICTURED)().slice(0, 60).map(one => ({ element: one.element, text: lines(source(one.source)) }))
+    .filter(({ element, text }) => text && text.length <= 200 && !same(text) && placed(element, text)).map(one => one.text);
+  return [...written.filter(Boolean), ...drawn];
 }
 
 //: muted  Lines of text that are seen and that aria-hidden or inert keep out of the accessibility tree; with `foot` only those

@@ -95,6 +95,7 @@ SHARED: Final = {
     "CURRENCY": "currency",
     "INERT": "inert",
     "LEAD": "lead",
+    "PICTURED": "pictured",
 }
 """Words that stand for a question in another."""
 
@@ -282,6 +283,21 @@ class Page:
     async def query(self, question: str, *arguments: Any) -> Any:
         """Ask the page one of the ``questions``; None when it does not answer."""
         return await self._answer(lambda: self.tab.evaluate(questions()[question], *arguments))
+
+    async def files(self, urls: Sequence[str]) -> dict[str, str]:
+        """Return the text of those files at ``urls`` that the page has loaded; nothing is asked for."""
+        texts: dict[str, str] = {}
+        for url in urls:
+
+            async def loaded(url: str = url) -> tuple[str, bool]:
+                session = await self._cdp()
+                frame = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+                answer = await session.send("Page.getResourceContent", {"frameId": frame, "url": url})
+                return answer["content"], answer["base64Encoded"]
+
+            content, encoded = await _answer(loaded()) or ("", False)
+            texts[url] = base64.b64decode(content).decode("utf-8", "replace") if encoded else content
+        return texts
 
     async def inspect(self, question: str, *arguments: str) -> Any:
         """Ask one of the ``questions`` that sees which elements listen to clicks; None without an answer."""

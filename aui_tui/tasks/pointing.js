@@ -150,7 +150,7 @@ element => (OPERATED)(element)
       control: "button,a[href],[role=button],input[type=submit]",
       text: "a[href^='mailto:'],a[href^='tel:'],p,div,span,li,dd,address,figcaption,b,strong,em,small",
     };
-    const targets = deep(kinds[hidden] || kinds.control).filter(element => away(element) && (hidden !== "text" || !element.children.length));
+    const targets = deep(kinds[hidden] || kinds.control).filter(element => away(element) && (hidden !== "text" || !element.querySelector(":not(br)")));
     const around = hidden === "disabled" ? closed() : unfolding(targets, () => true);
     const said = new RegExp(about, "i");
     const marks = part => ["id", "class", "title", "placeholder", "href", "src", "xlink:href"].map(key => part.getAttribute(key) || "")

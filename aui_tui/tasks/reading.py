@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from aui_tui.model.observations import READABLE_ENOUGH
 from aui_tui.model.tasks import TaskResult, TreeDifference
 from aui_tui.tasks.covers import Cover
-from aui_tui.tasks.outline import ENTRIES, Node, Outline
+from aui_tui.tasks.outline import ENTRIES, SHORT, Node, Outline
 from aui_tui.tasks.page import MOST, Stuck, Untouched
 from aui_tui.tasks.pointing import by_mouse_alone
 from aui_tui.tasks.tree import COMPARED, unlike
@@ -170,16 +171,27 @@ async def pictures(visit: Visit) -> str:
     return f"; there {'is' if parts[0].startswith('1 ') else 'are'} {' and '.join(parts)}" if parts else ""
 
 
-async def drawings(visit: Visit, about: str, *unsaid: re.Pattern[str], alone: bool = False) -> str:
+async def drawings(visit: Visit, about: str, *prices: re.Pattern[str], alone: bool = False) -> str:
     """Return what of the page is for eyes alone, where it should say something; as ``pictures`` does.
 
-    What style sheets write that matches ``unsaid``, and what is drawn in the shape of a short text: by markup, a file
-    or words beside it that match ``about``, or as the end of a sentence; with ``alone`` one such drawing anywhere.
+    A short text of the main region that matches one of ``prices`` (see ``unsaid``), and what is drawn in the shape of
+    one: by markup, a file or words beside it that match ``about``, or as the end of a sentence; with ``alone`` one such
+    drawing anywhere.
     """
-    for text in map(str, await visit.page.query("unsaid") or ()):
-        if any(pattern.search(text) for pattern in unsaid):
+    for text in await unsaid(visit, main=True) if prices else ():
+        if len(text) <= SHORT and any(pattern.search(text) for pattern in prices):
             return f"; “{clean(text, 60)}” is left out of the accessibility tree"
     return str(await visit.page.query("drawn", [about, alone]) or "")
+
+
+async def unsaid(visit: Visit, about: Sequence[str] = (), *, main: bool = False) -> list[str]:
+    """Return what the open page says to eyes alone: texts of style sheets, and of SVG pictures.
+
+    ``about``: as in ``lettering``; ``main``: of pictures only those of the main region.
+    """
+    page = visit.page
+    files = await page.files(list(map(str, await page.query("picture-files") or ())))
+    return list(map(str, await page.query("unsaid", [list(about) or None, files, main]) or ()))
 
 
 def items(

@@ -82,6 +82,8 @@ SEARCH_MARKS: Final = "|".join(_table()["search_marks"])
 SAYS_SEARCH: Final = f"{SEARCH.pattern}|{SEARCH_MARKS}"
 SAYS_WAY: Final = "|".join(_table()["way_marks"])
 SAYS_CONTACT: Final = "|".join([CONTACT.pattern, REVEAL.pattern, *_table()["contact_marks"], SAYS_WAY])
+COUNTS: Final = _names("counts")
+"""What says that digits count something, or tell a time or a code."""
 _CALL: Final = r"tel|phone|fon|call|ring|rufen|appelez|llám|chiama|bel\b|zadzwoń|telefon|téléphone|teléfono|電話|电话"
 SAYS_NUMBER: Final = f"{SAYS_CONTACT}|{_CALL}"
 """A pattern for what stands before a number to call, in a text or in markup."""
@@ -134,12 +136,37 @@ PHONE: Final = re.compile(
     rf"(?:{_CALL})[^\d]{{0,16}}\(?\d[\d\s().\-/]{{5,16}}\d",
     re.IGNORECASE,
 )
+_NATIONAL: Final = r"0[1-9]\d{1,3}(?: ?[/-] ?| )\d{2,8}(?:[ -]\d{2,8}){0,3}|0[1-9](?:[ .]\d\d){4}|0[2-8] \d{4} \d{4}"
 BARE_NUMBER: Final = re.compile(
     # of 9 to 12 digits, none in the form of a date or a count
-    r"\W*?(?=(?:\D*\d){9,12}\D*$)(0[1-9]\d{1,3}(?: ?[/-] ?| )\d{2,8}(?:[ -]\d{2,8}){0,3}|0[1-9](?:[ .]\d\d){4}|"
-    r"0[2-8] \d{4} \d{4}|[5-9]\d\d \d{3} \d{3}|\(0?\d{2,4}\) ?\d{2,8}(?:[ -]\d{2,8}){0,3}|\d{3}[ .-]\d{3}[ .-]\d{4})\W*"
+    rf"\W*?(?=(?:\D*\d){{9,12}}\D*$)({_NATIONAL}|"
+    r"[5-9]\d\d \d{3} \d{3}|\(0?\d{2,4}\) ?\d{2,8}(?:[ -]\d{2,8}){0,3}|\d{3}[ .-]\d{3}[ .-]\d{4})\W*"
 )
 """A whole text that is a telephone number in groups, with nothing that says so."""
+_LAST_NUMBER: Final = re.compile(
+    # a line break may be nothing in the tree
+    rf"(?:^|(?<=[^\W\d_] )|(?<=[^\W\d_A-Z])|(?<=[^\W\d_][,)] )|(?<=[|·–] ))(?=(?:\D*\d){{9,12}}\D*$)({_NATIONAL})\W*$"
+)
+_REGISTER: Final = _names("registers")
+
+
+def bare_number(text: str, *, asked: bool = False) -> str:
+    """Return the national telephone number in groups that a text is or ends with; empty without one.
+
+    None after what says that it is a number of a register, an account or a thing. ``asked``: a number was asked for, so
+    that a whole text counts in forms of other numbers too.
+    """
+    match = (BARE_NUMBER.fullmatch(text) if asked else None) or _LAST_NUMBER.search(text)
+    return match[1] if match is not None and not _REGISTER.search(text) else ""
+
+
+def way_in(text: str) -> str:
+    """Return the e-mail address or the telephone number that the lines of a text say; empty without one."""
+    match = EMAIL.search(text) or PHONE.search(text)
+    bare = (bare_number(line, asked=True) for line in text.splitlines())
+    return match[0].strip() if match is not None else next(filter(None, bare), "")
+
+
 POSTAL: Final = re.compile(
     r"\b(?!(?:19|20)\d\d )\d{1,5}[a-z]?,? (?:[A-Z\d][\w.'’-]* ){1,4}"
     r"(?i:street|st\.?|road|rd\.?|avenue|ave\.?|lane|square|drive|way|quay)\b|"

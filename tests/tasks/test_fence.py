@@ -94,6 +94,23 @@ async def test_a_page_that_tries_everything_calls_on_nobody(browser: Browser) ->
     assert ("GET", "/sw.js") not in site.log
 
 
+async def test_what_opens_a_mail_program_is_told_and_none_is_opened(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = tmp_path / "opened"
+    (tmp_path / "xdg-open").write_text(f"#!/bin/sh\necho $1 >> {opened}\n", encoding="ascii")
+    (tmp_path / "xdg-open").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    icon = "<button onclick=\"location.href = 'mailto:' + 'joan@quay.example'\">Send</button>"
+    own = Browser()
+    try:
+        ran = await run(own, Site({"/": readable(icon)}))
+    finally:
+        await own.aclose()
+    assert outcome(ran, "contact") == "done", ran.report.results
+    assert not opened.exists()
+
+
 @pytest.mark.slow
 async def test_in_a_namespace_where_every_address_answers_no_packet_leaves_loopback(browser: Browser) -> None:
     """Names too: a look-up by the browser itself would be a packet to a name server."""

@@ -23,6 +23,7 @@ from aui_tui.tasks.vocabulary import (
     SEARCH,
     TAKEN,
     UNREAD_PRICE,
+    bare_number,
     gets,
     is_tool,
     undrawn,
@@ -186,6 +187,16 @@ def test_a_number_alone_is_no_date_and_no_count() -> None:
     others = "04.12.-07.12.2025; 04-12-2025 10; (2019) 2020; 104 512 338; 1 234 567 890; 0930-1700; 978-3-16-148410-0"
     assert [number for number in listed(known) if not BARE_NUMBER.fullmatch(number)] == []
     assert [number for number in listed(others) if BARE_NUMBER.fullmatch(number)] == []
+
+
+def test_a_text_ends_with_a_number_but_not_of_a_register() -> None:
+    known = "Ruth Wills 01632 960 241; RuthWills01632 960 241; Werkstatt, 05221 960 311; Emil | 01 42 68 53 00"
+    others = """
+        VAT 0123 456 789; GB0123 456 789; Lotto 01 07 23 34 45; Fax 01632 960 241; 01632 960 241 jars; Konto 0123 45 678;
+        48.01632 960 241; ISBN 0123 456 789
+    """
+    assert [text for text in listed(known) if not bare_number(text)] == []
+    assert [text for text in listed(others) if bare_number(text)] == []
 
 
 def test_a_control_beside_a_price_gets_what_that_is_about() -> None:
