@@ -300,8 +300,7 @@ async data => {
   }).join());
   const sources = element => {
     if (element.localName === "img") return element.naturalWidth > 0 ? [element.currentSrc] : [];
-    if (element.localName === "object" || element.localName === "embed") return [element.data || element.src || ""];
-    if (element.localName !== "svg") return painted(element);
+    if (element.localName !== "svg") return element.matches("object,embed,iframe") ? [] : painted(element);
     return element.closest("[aria-hidden=true],[role=img],[role=presentation],[role=none]") ? [element.outerHTML] : [];
   };
   return (DEEP)("*").filter(element => !element.closest("svg *") && box(element).width >= 60 && box(element).height >= 10 &&

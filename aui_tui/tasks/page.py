@@ -291,6 +291,7 @@ class Page:
 
             async def loaded(url: str = url) -> tuple[str, bool]:
                 session = await self._cdp()
+                await session.send("Page.enable")
                 frame = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
                 answer = await session.send("Page.getResourceContent", {"frameId": frame, "url": url})
                 return answer["content"], answer["base64Encoded"]
