@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Final
 
 from aui_tui.model.tasks import BLOCKED, DONE, INCONCLUSIVE, TaskResult
-from aui_tui.tasks.cards import CONTROLS, SEVERAL, block_of, nameless_cards, price_in
+from aui_tui.tasks.cards import CONTROLS, SEVERAL, Card, block_of, nameless_cards, price_in
 from aui_tui.tasks.enabling import SET, by_choices, enabled, freed, frees, frees_by_choice, press_offline
 from aui_tui.tasks.fence import Held, pages_asked
 from aui_tui.tasks.offered import Offer, label_of, main_of, name_of, offered, tells
@@ -58,6 +59,8 @@ UNSURE: Final = "offer-unsure"
 """Reason for a button beside a price whose name this test does not know."""
 WAYS: Final = 2
 """Pages that are opened behind what a press or a mouse shows."""
+MAX_NAMELESS: Final = 4
+"""Controls without a name beside one price that are pressed."""
 _COST: Final = re.compile(r'"(?:price|lowPrice)"\s*:\s*"?(?!0+(?:\.0+)?\b)\d')
 _IN_STOCK: Final = re.compile(r"(?:InStock|LimitedAvailability|OnlineOnly|PreOrder)\b")
 
@@ -463,7 +466,7 @@ async def _judge(visit: Visit, offer: Offer) -> TaskResult | None:
     if not reason:
         return None
     visit.step("looked", node, note="for name, price and a control to add", mark="stuck", outline=outline)
-    node = await visit.again(node) or node if node is not None else None
+    node = await visit.again(node) or node if node is not None and node.name else node
     return await visit.blame(reason, node, {**facts, **further}, url=outline.url)
 
 
@@ -547,19 +550,31 @@ async def _no_control(visit: Visit, offer: Offer) -> tuple[str, Node | None, dic
 async def _adding_without_name(visit: Visit, offer: Offer) -> Node | None:
     """Return the control without a name that adds, beside a price of the open page.
 
-    Its markup or address says so, or several parts of the page hold the same and it says nothing else, or the page
-    tells it when that is pressed.
+    Its markup or address says so, or several parts of the page hold it alone and it says nothing else, or the page
+    tells it when those of the first such part are pressed.
     """
-    for card in nameless_cards((await _at(visit, offer)).main()):
-        marks = str(await visit.page.ask(card.control, "marks") or "")
-        takes = CART.search(marks) or TAKE.search(marks) or acts(card.control.url)
-        fits = takes or (card.alike >= SEVERAL and not OTHER_ICON.search(marks))
-        if fits and await visit.page.ask(card.control, "unheard"):  # a person sees it
-            return card.control
-    nameless = offer.unknown if offer.unknown is not None and not offer.unknown.name else None
-    taken = nameless is not None and (await _taken_by(visit, offer, nameless))[0]
-    await _at(visit, offer)
-    return nameless if taken else None
+    before = await _at(visit, offer)
+    for card in filter(attrgetter("is_named"), _nameless_cards(before, offer)):
+        for control in card.controls:
+            marks = str(await visit.page.ask(control, "marks") or "")
+            is_other, is_alone = OTHER_ICON.search(marks) is not None, len(card.controls) == 1
+            takes = CART.search(marks) or TAKE.search(marks) or acts(control.url)
+            fits = (takes and (is_alone or not is_other)) or (card.alike >= SEVERAL and is_alone and not is_other)
+            if fits and await visit.page.ask(control, "unheard"):  # a person sees it
+                return control
+    for number in range(MAX_NAMELESS if offer.unknown is not None else 0):
+        controls = [control for card in _nameless_cards(before, offer)[:1] for control in card.controls]
+        if number >= len(controls):
+            break
+        taken, _ = await _taken_by(visit, before, controls[number])
+        before = await _at(visit, offer)
+        if taken:
+            return controls[number]
+    return None
+
+
+def _nameless_cards(outline: Outline, offer: Offer) -> list[Card]:
+    return nameless_cards(main_of(outline, opened=offer.opener is not None))
 
 
 async def _by_press(visit: Visit, offer: Offer, button: Node) -> Offer:
@@ -567,15 +582,15 @@ async def _by_press(visit: Visit, offer: Offer, button: Node) -> Offer:
 
     That is the button where the page tells that something was taken, else one that comes up.
     """
-    taken, shown = await _taken_by(visit, offer, button)
+    before = await _at(visit, offer)
+    taken, shown = await _taken_by(visit, before, await visit.again(button) or button)
     opened = replace(offer, control=button) if taken else offered(shown)
     return opened if opened.is_whole else offer
 
 
-async def _taken_by(visit: Visit, offer: Offer, node: Node) -> tuple[bool, Outline]:
-    """Press a control while nothing can leave; return whether that takes something, and the page then."""
-    before = await _at(visit, offer)
-    held, shown = await press_offline(visit, await visit.again(node) or node)
+async def _taken_by(visit: Visit, before: Outline, node: Node) -> tuple[bool, Outline]:
+    """Press a control of the open page while nothing can leave; return whether that takes something, and the page."""
+    held, shown = await press_offline(visit, node)
     return tells(before, shown, held), shown
 
 
