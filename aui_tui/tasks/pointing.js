@@ -320,7 +320,7 @@ at => {
   const centre = one => { const { left, width, top, height } = one.getBoundingClientRect(); return [left + width / 2, top + height / 2]; };
   const to = one => { const [right, down] = centre(one), [from, begin] = centre(element); return [right - from, down - begin]; };
   const held = (element.draggable && element.localName !== "a") || slides || listens("grabs");
-  const drop = held && deep("*").find(one => listens("drops", one) && !one.contains(element) && !element.contains(one) && one.className !== element.className);
+  const drop = held && deep("*").find(one => listens("drops", one) && !one.contains(element) && !element.contains(one) && one.tagName + one.className !== element.tagName + element.className);
   // what holds a grid of things alike follows the mouse over them
   const next = !slides && listens("grabs", above(element)) && [...element.parentElement.children].find(one =>
     one !== element && one.classList[0] === element.classList[0] && Math.abs(centre(one)[0] - centre(element)[0]) < 4 && centre(one)[1] > centre(element)[1]);
