@@ -143,6 +143,15 @@ async def _moves(visit: Visit) -> bool:
     return bool(await visit.page.inspect("moved"))
 
 
+async def _seen(visit: Visit, fake: Node | None) -> bool:
+    """Say whether a person sees on the homepage a control that adds, and a price, that the tree leaves out."""
+    if fake is None or fake not in visit.home.dom_only:
+        return False
+    apart, _ = await visit.page.unheard(await visit.shown(visit.url))
+    same = next((node for node in apart.nodes if (node.role, node.name) == (fake.role, fake.name)), None)
+    return same is not None and bool(price_in(apart.nodes)) and await visit.page.ask(same, "clipped") is False
+
+
 async def _deeper(visit: Visit, pages: Sequence[str], *, walked: bool) -> TaskResult | None:
     """Return the ending for what the homepage offers in part, or ``pages`` show once something is pressed.
 
@@ -150,7 +159,7 @@ async def _deeper(visit: Visit, pages: Sequence[str], *, walked: bool) -> TaskRe
     """
     shown, doubt = offered(visit.home), None
     stuck = shown.fake or shown.unknown or shown.control
-    if shown.price and (stuck or await _moves(visit)):
+    if (shown.price and (stuck or await _moves(visit))) or (shown.price_unread and await _seen(visit, shown.fake)):
         doubt = await _judge(visit, shown)
     if walked and doubt is None:
         doubt = await _by_nameless_link(visit)
