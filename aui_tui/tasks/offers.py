@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from typing import Final
 
 from aui_tui.model.tasks import BLOCKED, DONE, INCONCLUSIVE, TaskResult
@@ -563,15 +562,13 @@ async def _adding_without_name(visit: Visit, offer: Offer) -> Node | None:
     tells it when those of the first such part are pressed.
     """
     before = await _at(visit, offer)
-    for card in filter(attrgetter("is_named"), _nameless_cards(before, offer)):
-        for control in card.controls:
-            marks = str(await visit.page.ask(control, "marks") or "")
-            is_other, is_alone = OTHER_ICON.search(marks) is not None, len(card.controls) == 1
-            takes = CART.search(marks) or TAKE.search(marks) or acts(control.url)
-            fits = (takes and (is_alone or not is_other)) or (card.alike >= SEVERAL and is_alone and not is_other)
-            if fits and await visit.page.ask(control, "unheard"):  # a person sees it
-                return control
-    for number in range(MAX_NAMELESS if offer.unknown is not None else 0):
+    cards = _nameless_cards(before, offer)
+    said = [[str(await visit.page.ask(control, "marks") or "") for control in card.controls] for card in cards]
+    for marked in filter(None, map(_marked, cards, said)):
+        if await visit.page.ask(marked, "unheard"):  # a person sees it
+            return marked
+    first = said[0] if cards and offer.unknown is not None else []
+    for number in [number for number, marks in enumerate(first) if not UNDOES.search(marks)][:MAX_NAMELESS]:
         controls = [control for card in _nameless_cards(before, offer)[:1] for control in card.controls]
         if number >= len(controls):
             break
@@ -580,6 +577,23 @@ async def _adding_without_name(visit: Visit, offer: Offer) -> Node | None:
         if taken:
             return controls[number]
     return None
+
+
+def _marked(card: Card, said: Sequence[str]) -> Node | None:
+    """Return the control of a card that takes what it is about, by ``said``, what the markup of each says.
+
+    Its markup or address says so, and that of no other; or it is alone, as on each card of the page, and does not deny
+    it.
+    """
+    marks = list(zip(card.controls, said, strict=True))
+    takes = [control for control, text in marks if CART.search(text) or TAKE.search(text) or acts(control.url)]
+    denies = {control for control, text in marks if OTHER_ICON.search(text)}
+    if len(marks) > 1:
+        takes = [control for control in takes if control not in denies]
+    elif card.alike >= SEVERAL and not denies:
+        takes = list(card.controls)
+    undoes = any(UNDOES.search(text) for control, text in marks if control in takes)
+    return takes[0] if len(takes) == 1 and card.is_named and not undoes else None
 
 
 def _nameless_cards(outline: Outline, offer: Offer) -> list[Card]:
