@@ -21,24 +21,25 @@ SEVERAL: Final = 2
 
 
 class Card(NamedTuple):
-    """A part of a page that holds a name, a price and one ``control`` without a name.
+    """A part of a page that holds a price and ``controls`` without a name.
 
-    ``alike``: how many cards of the page hold the same roles in the same order.
+    ``alike``: how many cards of the page hold the same roles in the same order. ``is_named``: it says what it is about.
     """
 
-    control: Node
+    controls: tuple[Node, ...]
     alike: int
+    is_named: bool
 
 
 def nameless_cards(main: Sequence[Node]) -> list[Card]:
-    """Return the cards of the main part of a page whose control has no name, in document order."""
-    found: list[tuple[Node, Sequence[Node]]] = []
-    for at, node in enumerate(main):
-        block = block_of(main, at) if _is_nameless(node) else ()
-        if block and sum(map(_is_nameless, block)) == 1:
-            found.append((node, block))
-    shapes = Counter(tuple(node.role for node in block) for _, block in found)
-    return [Card(node, shapes[tuple(one.role for one in block)]) for node, block in found if _is_named(block)]
+    """Return the cards of the main part of a page that hold controls without a name, in document order."""
+    blocks = dict.fromkeys(tuple(block_of(main, at)) for at, node in enumerate(main) if _is_nameless(node))
+    shapes = Counter(tuple(node.role for node in block) for block in blocks)
+    return [
+        Card(tuple(filter(_is_nameless, block)), shapes[tuple(node.role for node in block)], _is_named(block))
+        for block in blocks
+        if block
+    ]
 
 
 def _is_nameless(node: Node) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
@@ -19,6 +19,7 @@ from aui_tui.tasks.vocabulary import (
     KEPT,
     OTHER_ICON,
     OTHERS,
+    OWN,
     PRICE,
     TAKE,
     TAKE_LAST,
@@ -44,6 +45,7 @@ _PRODUCT: Final = re.compile(
 )
 _AROUND: Final = " ,.:;–—-"
 """What may stand between the name of a thing and its price."""
+_NUMBER: Final = re.compile(r"\d+")
 _PHRASE: Final = re.compile(r"[:.;!?|]")
 
 
@@ -230,11 +232,11 @@ def tells(before: Outline, shown: Outline, held: Sequence[Held], *, by_name: boo
     fresh = [node.text for node in shown.nodes if node.text not in had and len(node.text) <= LINE]
     own = words(" ".join(before.headings()))
     things = _things(before)
-    # a cart that comes up with what it holds may have held that before
-    has_cart = any(map(CART.search, before.headings()))
     if any(_holds(text, things) for text in fresh):
         return True
-    if has_cart and _in_cart(shown, things) - _in_cart(before, things):
+    had_kept, kept = _kept(before, things), _kept(shown, things)
+    # a cart that comes up with what it holds may have held that before
+    if _is_filled(before, shown, things) or any(kept[name] - had_kept[name] for name in kept.keys() & had_kept.keys()):
         return True
     fresh = [text for text in fresh if not by_name or words(text) & own or CART.search(text) or KEPT.search(text)]
     return asks or counts or any(TAKEN.search(text) and not ASIDE.search(text) for text in fresh)
@@ -243,19 +245,65 @@ def tells(before: Outline, shown: Outline, held: Sequence[Held], *, by_name: boo
 def _things(outline: Outline) -> set[str]:
     """Return what may name a thing to take, in small letters: headings, and short texts with a price or before one."""
     priced = [at for at, node in enumerate(outline.nodes) if PRICE.search(node.text)]
-    texts = {label_of(node).strip(_AROUND) for at in priced for node in outline.nodes[max(0, at - NEAR) : at + 1]}
+    near = [node for at in priced for node in outline.nodes[max(0, at - NEAR) : at + 1]]
+    # the price may stand in one text with the name, before other words
+    texts = {said.strip(_AROUND) for node in near for said in (label_of(node), PRICE.split(node.text)[0])}
     return {name.casefold() for name in texts | set(outline.headings()) if THING <= len(name) <= SHORT}
 
 
-def _in_cart(outline: Outline, things: Collection[str]) -> Counter[str]:
-    """Return which of the ``things``, in small letters, stand below a heading with a word for a cart, and how often."""
-    found: Counter[str] = Counter()
-    is_inside = False
+def _kept(outline: Outline, things: Set[str]) -> dict[str, Counter[str]]:
+    """Return which of the ``things``, in small letters, stand in each place for what is taken, and how often.
+
+    That is below a heading with a word for a cart, or one that calls it the reader's own, or right after such a word.
+    """
+    found: dict[str, Counter[str]] = {}
+    heading = label = ""
     for node in outline.nodes:
-        is_inside = CART.search(node.name) is not None if node.role == "heading" else is_inside
-        said = label_of(node).strip(_AROUND).casefold()
-        found[said] += is_inside and said in things
+        said = node.text.strip()
+        if node.role == "heading":
+            own = CART.search(node.name) or (OWN.search(node.name) and not _is_aside(node.name))
+            heading = _NUMBER.sub("", node.name) if own else ""
+        for place in {heading, label} - {""}:
+            found.setdefault(place, Counter()).update(things & _names(label_of(node)))
+        if said:
+            head, _, tail = said.partition(":") if not CART.fullmatch(said) else (said, "", "")
+            head = _NUMBER.sub("", head) if CART.search(head) else ""
+            label = head if not tail else ""
+            if head:
+                found.setdefault(head, Counter()).update(things & _names(tail))
     return found
+
+
+def _is_filled(before: Outline, shown: Outline, things: Set[str]) -> bool:
+    """Say whether a list of a page that was empty holds one of the ``things``, which are not kept aside by that."""
+    had, has = _entries(before), _entries(shown)
+    pairs = zip(had, has, strict=True) if len(had) == len(has) else ()
+    return any(
+        not was and not aside and any(things & _names(label_of(node)) for node in now)
+        for (_, was), (aside, now) in pairs
+    )
+
+
+def _entries(outline: Outline) -> list[tuple[bool, Sequence[Node]]]:
+    """Return of each list whether what is said before it speaks of what is kept aside, and what it holds."""
+    nodes = outline.nodes
+    found: list[tuple[bool, Sequence[Node]]] = []
+    for at, node in enumerate(nodes):
+        if node.role == "list":
+            end = next((place for place in range(at + 1, len(nodes)) if nodes[place].depth <= node.depth), len(nodes))
+            lead = " ".join(one.text or one.name for one in nodes[max(0, at - NEAR) : at])
+            found.append((_is_aside(f"{node.name} {lead}"), nodes[at + 1 : end]))
+    return found
+
+
+def _is_aside(text: str) -> bool:
+    return ASIDE.search(text) is not None or OTHER_ICON.search(text) is not None
+
+
+def _names(text: str) -> set[str]:
+    """Return what a text may name, in small letters, with a number before it and without it."""
+    said = text.strip(_AROUND).casefold()
+    return {said, _NUMBER.sub("", said, count=1).lstrip(_AROUND + "x×")} if said[:1].isdigit() else {said}
 
 
 def _holds(text: str, things: Iterable[str]) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from aui_tui.model.tasks import BLOCKED, DONE, INCONCLUSIVE, TaskResult
-from aui_tui.tasks.cards import CONTROLS, SEVERAL, block_of, nameless_cards, price_in
+from aui_tui.tasks.cards import CONTROLS, SEVERAL, Card, block_of, nameless_cards, price_in
 from aui_tui.tasks.enabling import SET, by_choices, enabled, freed, frees, frees_by_choice, press_offline
 from aui_tui.tasks.fence import Held, pages_asked
 from aui_tui.tasks.offered import Offer, label_of, main_of, name_of, offered, tells
@@ -58,6 +58,8 @@ UNSURE: Final = "offer-unsure"
 """Reason for a button beside a price whose name this test does not know."""
 WAYS: Final = 2
 """Pages that are opened behind what a press or a mouse shows."""
+MAX_NAMELESS: Final = 4
+"""Controls without a name beside one price that are pressed."""
 _COST: Final = re.compile(r'"(?:price|lowPrice)"\s*:\s*"?(?!0+(?:\.0+)?\b)\d')
 _IN_STOCK: Final = re.compile(r"(?:InStock|LimitedAvailability|OnlineOnly|PreOrder)\b")
 
@@ -140,6 +142,15 @@ async def _moves(visit: Visit) -> bool:
     return bool(await visit.page.inspect("moved"))
 
 
+async def _seen(visit: Visit, fake: Node | None) -> bool:
+    """Say whether a person sees on the homepage a control that adds, and a price, that the tree leaves out."""
+    if fake is None or fake not in visit.home.dom_only:
+        return False
+    apart, _ = await visit.page.unheard(await visit.shown(visit.url))
+    same = next((node for node in apart.nodes if (node.role, node.name) == (fake.role, fake.name)), None)
+    return same is not None and bool(price_in(apart.nodes)) and await visit.page.ask(same, "clipped") is False
+
+
 async def _deeper(visit: Visit, pages: Sequence[str], *, walked: bool) -> TaskResult | None:
     """Return the ending for what the homepage offers in part, or ``pages`` show once something is pressed.
 
@@ -147,7 +158,7 @@ async def _deeper(visit: Visit, pages: Sequence[str], *, walked: bool) -> TaskRe
     """
     shown, doubt = offered(visit.home), None
     stuck = shown.fake or shown.unknown or shown.control
-    if shown.price and (stuck or await _moves(visit)):
+    if (shown.price and (stuck or await _moves(visit))) or (shown.price_unread and await _seen(visit, shown.fake)):
         doubt = await _judge(visit, shown)
     if walked and doubt is None:
         doubt = await _by_nameless_link(visit)
@@ -463,7 +474,7 @@ async def _judge(visit: Visit, offer: Offer) -> TaskResult | None:
     if not reason:
         return None
     visit.step("looked", node, note="for name, price and a control to add", mark="stuck", outline=outline)
-    node = await visit.again(node) or node if node is not None else None
+    node = await visit.again(node) or node if node is not None and node.name else node
     return await visit.blame(reason, node, {**facts, **further}, url=outline.url)
 
 
@@ -547,19 +558,46 @@ async def _no_control(visit: Visit, offer: Offer) -> tuple[str, Node | None, dic
 async def _adding_without_name(visit: Visit, offer: Offer) -> Node | None:
     """Return the control without a name that adds, beside a price of the open page.
 
-    Its markup or address says so, or several parts of the page hold the same and it says nothing else, or the page
-    tells it when that is pressed.
+    Its markup or address says so, or several parts of the page hold it alone and it says nothing else, or the page
+    tells it when those of the first such part are pressed.
     """
-    for card in nameless_cards((await _at(visit, offer)).main()):
-        marks = str(await visit.page.ask(card.control, "marks") or "")
-        takes = CART.search(marks) or TAKE.search(marks) or acts(card.control.url)
-        fits = takes or (card.alike >= SEVERAL and not OTHER_ICON.search(marks))
-        if fits and await visit.page.ask(card.control, "unheard"):  # a person sees it
-            return card.control
-    nameless = offer.unknown if offer.unknown is not None and not offer.unknown.name else None
-    taken = nameless is not None and (await _taken_by(visit, offer, nameless))[0]
-    await _at(visit, offer)
-    return nameless if taken else None
+    before = await _at(visit, offer)
+    cards = _nameless_cards(before, offer)
+    said = [[str(await visit.page.ask(control, "marks") or "") for control in card.controls] for card in cards]
+    for marked in filter(None, map(_marked, cards, said)):
+        if await visit.page.ask(marked, "unheard"):  # a person sees it
+            return marked
+    first = said[0] if cards and offer.unknown is not None else []
+    for number in [number for number, marks in enumerate(first) if not UNDOES.search(marks)][:MAX_NAMELESS]:
+        controls = [control for card in _nameless_cards(before, offer)[:1] for control in card.controls]
+        if number >= len(controls):
+            break
+        taken, _ = await _taken_by(visit, before, controls[number])
+        before = await _at(visit, offer)
+        if taken:
+            return controls[number]
+    return None
+
+
+def _marked(card: Card, said: Sequence[str]) -> Node | None:
+    """Return the control of a card that takes what it is about, by ``said``, what the markup of each says.
+
+    Its markup or address says so, and that of no other; or it is alone, as on each card of the page, and does not deny
+    it.
+    """
+    marks = list(zip(card.controls, said, strict=True))
+    takes = [control for control, text in marks if CART.search(text) or TAKE.search(text) or acts(control.url)]
+    denies = {control for control, text in marks if OTHER_ICON.search(text)}
+    if len(marks) > 1:
+        takes = [control for control in takes if control not in denies]
+    elif card.alike >= SEVERAL and not denies:
+        takes = list(card.controls)
+    undoes = any(UNDOES.search(text) for control, text in marks if control in takes)
+    return takes[0] if len(takes) == 1 and card.is_named and not undoes else None
+
+
+def _nameless_cards(outline: Outline, offer: Offer) -> list[Card]:
+    return nameless_cards(main_of(outline, opened=offer.opener is not None))
 
 
 async def _by_press(visit: Visit, offer: Offer, button: Node) -> Offer:
@@ -567,15 +605,15 @@ async def _by_press(visit: Visit, offer: Offer, button: Node) -> Offer:
 
     That is the button where the page tells that something was taken, else one that comes up.
     """
-    taken, shown = await _taken_by(visit, offer, button)
+    before = await _at(visit, offer)
+    taken, shown = await _taken_by(visit, before, await visit.again(button) or button)
     opened = replace(offer, control=button) if taken else offered(shown)
     return opened if opened.is_whole else offer
 
 
-async def _taken_by(visit: Visit, offer: Offer, node: Node) -> tuple[bool, Outline]:
-    """Press a control while nothing can leave; return whether that takes something, and the page then."""
-    before = await _at(visit, offer)
-    held, shown = await press_offline(visit, await visit.again(node) or node)
+async def _taken_by(visit: Visit, before: Outline, node: Node) -> tuple[bool, Outline]:
+    """Press a control of the open page while nothing can leave; return whether that takes something, and the page."""
+    held, shown = await press_offline(visit, node)
     return tells(before, shown, held), shown
 
 

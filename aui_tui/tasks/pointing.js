@@ -62,6 +62,17 @@ getEventListeners => {
   return [...around].some(hears);
 }
 
+//: clipped  Whether what is around an element cuts it off, as a slide that is not in turn.
+element => {
+  const box = element.getBoundingClientRect(), above = ABOVE;
+  for (let up = above(element); up && !up.matches("body,html"); up = above(up)) {
+    const style = getComputedStyle(up), clip = up.getBoundingClientRect(), [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+    if (/hidden|clip/.test(style.overflowX) && (x < clip.left || x > clip.right)) return true;
+    if (/hidden|clip/.test(style.overflowY) && (y < clip.top || y > clip.bottom)) return true;
+  }
+  return false;
+}
+
 //: operable  Whether an element is a control, or part of one.
 element => (OPERATED)(element)
 
@@ -124,7 +135,16 @@ element => (OPERATED)(element)
       .sort((left, right) => left[1] - right[1]).map(([element]) => element);
   };
   const wheels = element => Object.keys(getEventListeners(element)).some(kind => /wheel/.test(kind)) || element.hasAttribute("onwheel");
-  const shapes = from => deep("g,path,rect,circle,polygon,ellipse,canvas", from).filter(element => free(element) && live(element));
+  // large drawings and pictures that listen, or whose surroundings do: they are pressed in several places, which takes time
+  const listens = element => reacts(getEventListeners, element) || Object.keys(getEventListeners(element)).some(kind => /^(dbl)?click$|^(mouse|pointer|touch)(down|up|start|end)$/.test(kind));
+  const hears = element => {
+    const closest = [element, above(element), above(above(element) || element)].filter(up => up && !up.matches("body,html,main"));
+    return element.localName === "canvas" ? closest.some(listens) : listens(element);
+  };
+  const surfaces = new Set(deep("canvas,img,svg").filter(element => free(element) && box(element).width >= 100 && box(element).width * box(element).height >= 8000 &&
+    !element.closest("nav,header,footer") && hears(element)).slice(0, 2));
+  const shapes = from => [...surfaces].filter(element => !from || from.contains(element))
+    .concat(deep("g,path,rect,circle,polygon,ellipse,canvas", from).filter(element => free(element) && live(element) && !surfaces.has(element)));
   const scrolls = element => /auto|scroll/.test(getComputedStyle(element).overflowY) && element.scrollHeight > element.clientHeight + 1;
   const unfolding = (targets, fits) => [...new Set(targets.slice(0, 40).flatMap(one => beside(one, free, live)))].filter(fits);
   const rows = () => {
@@ -155,10 +175,10 @@ element => (OPERATED)(element)
     const said = new RegExp(about, "i");
     const marks = part => ["id", "class", "title", "placeholder", "href", "src", "xlink:href"].map(key => part.getAttribute(key) || "")
       .concat(Object.entries(part.dataset || {}).flat()).join(" ");
-    const canvases = hidden === "field" ? deep("canvas").filter(free) : [];
+    const canvases = hidden === "field" ? deep("canvas").filter(free) : [...surfaces].filter(element => element.localName === "canvas");
     const paints = element => (element[Symbol.for("painted")] || []).some(one => said.test(one.text));
     const tells = element => paints(element) || text(element).length < 80 && [text(element), ...[element, ...[...element.querySelectorAll("*")].slice(0, 6)].map(marks)].some(part => said.test(part));
-    const looks = element => live(element) ? 0 : around.includes(element) ? 1 : boxed(element) || element.isContentEditable ? 2 : icon(element) ? 3 : 4;
+    const looks = element => live(element) || surfaces.has(element) ? 0 : around.includes(element) ? 1 : boxed(element) || element.isContentEditable ? 2 : icon(element) ? 3 : 4;
     const open = [...new Set([...around, ...every])].filter(element => box(element).height < 600 && !element.querySelector("main,h1")).concat(canvases);
     return ranked(new Map(open.map(element => [element, looks(element) + (tells(element) ? 0 : 5)])), 9);
   };
@@ -176,7 +196,7 @@ element => (OPERATED)(element)
   // what may lead on from a page without links: icons, shapes and short texts that react, then short texts around the main region
   const ways = () => {
     const around = every.concat(shapes()).filter(element => !element.closest("footer,form") && !element.querySelector(control));
-    const reacting = around.filter(element => live(element) && !live(above(element)) &&
+    const reacting = around.filter(element => (live(element) || surfaces.has(element)) && !live(above(element)) &&
       (icon(element) || painted(element) || element.matches("canvas,svg,svg *") || (text(element) && text(element).length < 60)));
     const plain = around.filter(element => text(element) && text(element).length < 40 && !element.closest("main,[role=main],p,h1,h2,h3") &&
       [...element.childNodes].some(child => child.nodeType === 3 && child.data.trim()));
@@ -252,13 +272,14 @@ element => (OPERATED)(element)
   const chosen = (kinds[hidden] || openers)();
   Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
   const around = [...new Set(chosen.concat(chosen.map(above)))].filter(Boolean);
-  const hears = pattern => element => Object.keys(getEventListeners(element)).some(kind => pattern.test(kind));
+  const heard = pattern => element => Object.keys(getEventListeners(element)).some(kind => pattern.test(kind));
   const listening = {
+    surfaces,
     wheels: new Set(chosen.filter(wheels)),
-    grabs: new Set(around.filter(hears(/^(pointer|mouse|touch)(down|start)$/))),
-    doubles: new Set(deep("*").filter(element => hears(/^dblclick$/)(element) || element.hasAttribute("ondblclick"))),
-    drops: new Set(every.filter(hears(/^(drop|pointerup|mouseup|touchend)$/))),
-    touches: new Set(deep("*").filter(element => hears(/^touch(start|end)$/)(element) || ["ontouchstart", "ontouchend"].some(key => element.hasAttribute(key)))),
+    grabs: new Set(around.filter(heard(/^(pointer|mouse|touch)(down|start)$/))),
+    doubles: new Set(deep("*").filter(element => heard(/^dblclick$/)(element) || element.hasAttribute("ondblclick"))),
+    drops: new Set(every.filter(heard(/^(drop|pointerup|mouseup|touchend)$/))),
+    touches: new Set(deep("*").filter(element => heard(/^touch(start|end)$/)(element) || ["ontouchstart", "ontouchend"].some(key => element.hasAttribute(key)))),
   };
   // the page, or what is dragged, may listen for what is drawn like a place to drop something, else like a box that holds next to nothing
   const place = element => getComputedStyle(element).borderTopStyle === "dashed" && box(element).width >= 80 && box(element).height >= 40 && !element.closest("form");
@@ -273,7 +294,7 @@ element => (OPERATED)(element)
     text(element).length < 40 && !/\p{Sc}/u.test(text(element)) && !element.matches("img,svg") && !element.querySelector(control) &&
     !element.closest("form,nav,header") && (stays(element) || drawnApart(element)) && !held(element);
   const apart = [...listening.drops].some(one => !listening.grabs.has(one)), dashed = every.filter(place);
-  const ends = !apart && (listening.drops.size > 0 || [document, document.body, window].some(hears(/^(drop|pointerup|mouseup|touchend)$/)));
+  const ends = !apart && (listening.drops.size > 0 || [document, document.body, window].some(heard(/^(drop|pointerup|mouseup|touchend)$/)));
   if (ends) listening.drops = new Set([...listening.drops, ...dashed]);
   if (ends && !dashed.length) {
     const boxes = every.filter(empty), first = boxes.filter(one => !boxes.includes(above(one)));
@@ -320,7 +341,7 @@ at => {
   const centre = one => { const { left, width, top, height } = one.getBoundingClientRect(); return [left + width / 2, top + height / 2]; };
   const to = one => { const [right, down] = centre(one), [from, begin] = centre(element); return [right - from, down - begin]; };
   const held = (element.draggable && element.localName !== "a") || slides || listens("grabs");
-  const drop = held && deep("*").find(one => listens("drops", one) && !one.contains(element) && !element.contains(one) && one.className !== element.className);
+  const drop = held && deep("*").find(one => listens("drops", one) && !one.contains(element) && !element.contains(one) && one.tagName + one.className !== element.tagName + element.className);
   // what holds a grid of things alike follows the mouse over them
   const next = !slides && listens("grabs", above(element)) && [...element.parentElement.children].find(one =>
     one !== element && one.classList[0] === element.classList[0] && Math.abs(centre(one)[0] - centre(element)[0]) < 4 && centre(one)[1] > centre(element)[1]);
@@ -362,18 +383,66 @@ at => {
   return more ? [place.textContent, place.id, place.getAttribute("class"), place.getAttribute("aria-label"), "."].join(" ") : "";
 }
 
-//: places  Where to press one of what may be pointed at that is a canvas, or holds one, as far as it is in sight: where a text
-// that matches is painted, else its middle, then the middle of its ends, and its corners where it is high; null for anything else.
+//: places  Where to press one of what may be pointed at that is a canvas, holds one, or is a large picture, as far as it is in sight: where
+// a text that matches is painted, then in areas that are drawn, far from each other, else in its middle, the middle of its ends, and
+// its corners where it is high; null for anything else. Without `about` only what listens.
 ([at, about]) => {
-  const element = globalThis[Symbol.for("pointable")][at], canvas = element.matches("canvas") ? element : element.querySelector("canvas");
-  if (!canvas || canvas.ownerDocument !== document) return null;
-  const box = canvas.getBoundingClientRect(), said = new RegExp(about, "i"), [wide, high] = [box.width >= 300, box.height >= 150];
-  const painted = (canvas[Symbol.for("painted")] || []).filter(one => said.test(one.text))
-    .map(({ x, y }) => [box.left + (x + 4) * box.width / canvas.width, box.top + (y - 4) * box.height / canvas.height]);
+  const element = globalThis[Symbol.for("pointable")][at], { surfaces } = globalThis[Symbol.for("listening")] || {}, deep = DEEP;
+  const surface = surfaces && surfaces.has(element) ? element : about ? (element.matches("canvas") ? element : element.querySelector("canvas")) : null;
+  if (!surface || surface.ownerDocument !== document) return null;
+  const box = surface.getBoundingClientRect(), said = new RegExp(about, "i"), [wide, high] = [box.width >= 300, box.height >= 150];
+  const middle = one => { const { left, width, top, height } = one.getBoundingClientRect(); return [left + width / 2, top + height / 2]; };
+  const apart = (one, others) => Math.min(...others.map(([x, y]) => Math.hypot(x - one[0], y - one[1])));
+  // areas of one colour beside each other, but for the largest, which is the ground; a copy gives the canvas no context of its own
+  const areas = canvas => {
+    const share = Math.min(1, Math.sqrt(2e5 / (canvas.width * canvas.height))), [w, h] = [Math.round(canvas.width * share), Math.round(canvas.height * share)];
+    let colours;
+    try {
+      const copy = new OffscreenCanvas(w, h).getContext("2d");
+      copy.imageSmoothingEnabled = false;
+      copy.drawImage(canvas, 0, 0, w, h);
+      colours = new Uint32Array(copy.getImageData(0, 0, w, h).data.buffer).map(one => one >>> 24 < 32 ? 0 : one & 0xf0f0f0);
+    } catch { return []; }  // it holds what is of another site, or nothing
+    const known = new Uint8Array(w * h), found = [];
+    for (let begin = 0; begin < w * h; begin++) {
+      if (known[begin]) continue;
+      const cells = [begin];
+      known[begin] = 1;
+      for (let number = 0; number < cells.length; number++) {
+        const cell = cells[number], x = cell % w;
+        for (const next of [x && cell - 1, x < w - 1 && cell + 1, cell - w, cell + w]) {
+          if (next > 0 && next < w * h && !known[next] && colours[next] === colours[begin]) { known[next] = 1; cells.push(next); }
+        }
+      }
+      if (cells.length >= 64) found.push({ cells, colour: colours[begin] });
+    }
+    const [, ...drawn] = found.sort((left, right) => right.cells.length - left.cells.length);
+    const centre = cells => {
+      const sum = cells.reduce(([x, y], cell) => [x + cell % w, y + Math.floor(cell / w)], [0, 0]).map(all => all / cells.length);
+      const off = cell => Math.hypot(cell % w - sum[0], Math.floor(cell / w) - sum[1]);
+      const best = cells.reduce((near, cell) => off(cell) < off(near) ? cell : near);
+      return [box.left + (best % w + 0.5) * box.width / w, box.top + (Math.floor(best / w) + 0.5) * box.height / h];
+    };
+    const colour = new Map();
+    for (const area of drawn.slice(0, 60)) colour.set(area.colour, [...colour.get(area.colour) || [], centre(area.cells)]);
+    // one of each colour, the largest first, then the one that lies farthest from the others
+    const chosen = [], left = [...colour.values()];
+    while (chosen.length < 6 && left.some(same => same.length)) {
+      for (const same of left.filter(one => one.length)) {
+        const far = same.reduce((best, one) => chosen.length && apart(one, chosen) > apart(best, chosen) ? one : best);
+        chosen.push(...same.splice(same.indexOf(far), 1));
+      }
+    }
+    return chosen;
+  };
+  const painted = (surface[Symbol.for("painted")] || []).filter(one => said.test(one.text))
+    .map(({ x, y }) => [box.left + (x + 4) * box.width / surface.width, box.top + (y - 4) * box.height / surface.height]);
   const shares = [[0.5, 0.5], ...wide ? [[0.15, 0.5], [0.85, 0.5]] : [], ...high ? [[0.5, 0.12], [0.15, 0.12], [0.85, 0.12]] : []];
   const spread = shares.map(([x, y]) => [box.left + x * box.width, box.top + y * box.height]);
-  const places = [...painted.slice(0, 2), ...spread].filter(([x, y]) => canvas.getRootNode().elementFromPoint(x, y) === canvas);
-  return places.filter(([x, y], at) => !places.slice(0, at).some(([left, top]) => Math.abs(left - x) + Math.abs(top - y) < 8)).slice(0, 6);
+  const drawn = surface.localName === "canvas" ? areas(surface) : surface.localName === "svg" ? deep("path,rect,circle,polygon,ellipse", surface).slice(0, 6).map(middle) : [];
+  const hit = ([x, y]) => surface.contains(surface.getRootNode().elementFromPoint(x, y));
+  const places = [...painted.slice(0, 2), ...drawn, ...drawn.length > 2 ? [] : spread].filter(hit);
+  return places.filter((one, at) => !at || apart(one, places.slice(0, at)) >= 8).slice(0, 6);
 }
 
 //: take-focus  Give the focus to one of what may be pointed at, where it can have it and is no control: a keyboard goes there too.

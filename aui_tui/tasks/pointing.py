@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import urldefrag
 
 from aui_tui.tasks.outline import ACTIONABLE, SHORT, TEXT, Node, Outline
-from aui_tui.tasks.page import LOOK, Page, Stuck, Untouched
+from aui_tui.tasks.page import LOOK, Page, Point, Stuck, Untouched
 from aui_tui.tasks.trials import Spot, Trail, Trial
 from aui_tui.tasks.visit import Visit
 from aui_tui.tasks.vocabulary import SEARCH, UNDOES
@@ -200,11 +200,14 @@ async def _trial(
     if point is None or note(await page.pointed(point, press=False)):
         return trial if point is not None else None
     point = await page.point(at)
-    pressed = await page.pointed(point, press=True) if point is not None else None
-    if tag.startswith("<label") and len(page.fence.held) == begun:
-        await asyncio.sleep(SENT)
-    if point is None or note(pressed):
-        return trial if point is not None else None
+    if point is None:
+        return None
+    for place in await _places(page, at, point):
+        pressed = await page.pointed(place, press=True)
+        if tag.startswith("<label") and len(page.fence.held) == begun:
+            await asyncio.sleep(SENT)
+        if note(pressed):
+            return trial
     drags = DRAGS if any(point.drag) else 0
     while drags:
         last, dragged = trial.shown[-1:], await page.dragged(at)
@@ -220,6 +223,12 @@ async def _trial(
     if point.wheels:
         note(await page.wheeled(at))
     return trial
+
+
+async def _places(page: Page, at: int, point: Point) -> list[Point]:
+    """Return where to press what may be pointed at, of that number: at ``point``, a drawing in several places."""
+    places = await page.query("places", [at, ""]) or ()
+    return [point._replace(x=x, y=y, is_control=False) for x, y in places] or [point]
 
 
 async def _does_it_alone(page: Page, at: int, tag: str, brings: Callable[[Trial], bool]) -> bool:
