@@ -18,7 +18,19 @@ from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
 from aui_tui.tasks.contact import contact_links
 from aui_tui.tasks.elements import TICKED, Control, fill
 from aui_tui.tasks.enabling import SET, by_choices, choose, enabled, freed
-from aui_tui.tasks.forms import LISTS, LOOSE, MOST, Form, entries, forms_of, has_entry, is_entry, only_takes, size
+from aui_tui.tasks.forms import (
+    LISTS,
+    LOOSE,
+    MOST,
+    Form,
+    asked_code,
+    entries,
+    forms_of,
+    has_entry,
+    is_entry,
+    only_takes,
+    size,
+)
 from aui_tui.tasks.outline import ENTRIES, SHORT, Node, Outline
 from aui_tui.tasks.page import LOOK, Closed, Page, Stuck
 from aui_tui.tasks.pointing import ALONE, MAX_PRESSES, by_control, by_pointing, pointable, presses
@@ -244,6 +256,8 @@ class _Search:
             forms = await forms_of(visit.page, outline)
             if forms:
                 return await _judge(visit, outline, max(forms, key=size))
+            if asked_code(outline) is not None:
+                return ended("unwalked", {"obstacle": "what opens asks for proof of a person first"}, url=url)
             return await visit.kept_out(outline, lambda apart: next(filter(is_entry, apart.nodes), None))
         return ended("form-pointing", url=url, snippet=pointed) if found else None
 
