@@ -462,12 +462,12 @@ async def _judge(visit: Visit, outline: Outline, form: Form) -> TaskResult:
     written = visit.page.fence.writes
     await visit.page.fence.shut()
     ending, filled = await _fill_all(visit, form)
+    if ending is None and not custom and form.has_steps:  # a press may lead to the next one
+        ending = await _unsent(visit, outline, form, filled)
     if ending is None and in_form and not custom:
         custom = await _by_mouse(visit, form)
-    if ending is None and not custom:
-        nodes = [control.node for control in filled if control.node.role in ENTRIES]
-        reason, tag = await sent_by_mouse(visit, outline, form.key, nodes)
-        ending = ended(reason, url=form.url, snippet=tag) if reason else None
+    if ending is None and not custom and not form.has_steps:
+        ending = await _unsent(visit, outline, form, filled)
     visit.step("left", note="the form, without sending it")
     if ending is None and custom:
         return ended("form-custom", url=form.url, snippet=custom)
@@ -479,6 +479,13 @@ async def _judge(visit: Visit, outline: Outline, form: Form) -> TaskResult:
     if any(NEXT.search(control.about["buttons"]) for control in form.controls):
         facts["sent"] += "; the form has more steps, and only the first was tried"
     return ending or ended("form-done", facts, url=form.url)
+
+
+async def _unsent(visit: Visit, outline: Outline, form: Form, filled: Sequence[Control]) -> TaskResult | None:
+    """Return the ending where a form, which is filled, cannot be sent, nor its next step be reached."""
+    nodes = [control.node for control in filled if control.node.role in ENTRIES]
+    reason, tag = await sent_by_mouse(visit, outline, form.key, nodes)
+    return ended(reason, url=form.url, snippet=tag) if reason else None
 
 
 async def _fill_all(visit: Visit, form: Form) -> tuple[TaskResult | None, list[Control]]:

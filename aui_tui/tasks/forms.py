@@ -40,6 +40,12 @@ class Form(NamedTuple):
         """Something in it takes typing."""
         return any(map(_takes_typing, self.controls))
 
+    @property
+    def has_steps(self) -> bool:
+        """It holds fields of text that are not shown, as those of its next step are."""
+        texts = sum(control.about["type"] in ("text", "search", "textarea") for control in self.controls)
+        return bool(self.controls[0].about["entries"] > texts)
+
 
 def has_entry(outline: Outline) -> bool:
     """Say whether a page has a field to type in that is not a search field, or several sliders."""
