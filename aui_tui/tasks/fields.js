@@ -35,12 +35,6 @@ getEventListeners => {
   return found ? found.cloneNode(false).outerHTML.slice(0, 200) : "";
 }
 
-//: unshown-fields  Whether a form holds fields to type in and shows none of them.
-() => [...document.forms].some(form => {
-  const fields = [...form.querySelectorAll("input:not([type]),input[type=text],input[type=email],input[type=tel],textarea")];
-  return fields.length > 1 && fields.every(field => !field.checkVisibility({ visibilityProperty: true }));
-})
-
 //: opensearch  The address for searching that the page's OpenSearch description declares.
 async () => {
   const link = document.querySelector('link[rel~="search" i][type="application/opensearchdescription+xml" i][href]');
@@ -155,7 +149,9 @@ element => [...element.options]
     !inner.parentElement.querySelector("button,[role]:not([role=presentation],[role=none],[role=img]),[tabindex]"));
   const written = [...form.querySelectorAll("iframe")].find(frame => frame.checkVisibility() && frame.contentDocument && !frame.title && !frame.ariaLabel &&
     (frame.contentDocument.designMode === "on" || frame.contentDocument.body.isContentEditable) && !frame.contentDocument.body.ariaLabel && !frame.contentDocument.body.role);
-  const found = fake || label || written;
+  // what a shadow root holds without a role
+  const sealed = (EDITABLES)(form).find(inner => inner.getRootNode() !== form.getRootNode() && inner.getBoundingClientRect().height >= 12);
+  const found = fake || label || written || sealed;
   return found ? found.cloneNode(false).outerHTML.slice(0, 200) : "";
 }
 
@@ -168,13 +164,27 @@ element => [...element.options]
   return fields.length > 0 && fields.every(one => one.readOnly && !reacts(getEventListeners, one) && !hovers(getEventListeners, one));
 }
 
+//: editables  The elements of a form that take typing and are no fields, in shadow roots and slots too.
+form => {
+  const deep = DEEP, around = node => node.assignedSlot || node.parentNode || node.host, field = "input,textarea,[contenteditable],[role=textbox],[role=searchbox],[role=combobox]";
+  const inside = element => {
+    for (let up = around(element); up; up = around(up)) {
+      if (up === form) return true;
+      if (up.isContentEditable || (up.matches && up.matches(field))) return false;
+    }
+    return false;
+  };
+  return deep("[contenteditable]").filter(element => element.isContentEditable && !element.hasAttribute("role") && inside(element) &&
+    element.checkVisibility({ visibilityProperty: true }));
+}
+
 //: editable  The start tag of the first of so many elements of one form that take typing without being fields.
 least => {
-  for (const form of document.querySelectorAll("form,[role=form]")) {
-    if (form.closest("[role=search],search")) continue;
-    const fields = [...form.querySelectorAll("[contenteditable]")].filter(element => element.isContentEditable &&
-      !element.parentElement.isContentEditable && !element.hasAttribute("role") && element.checkVisibility({ visibilityProperty: true }));
-    if (fields.length >= least && form.querySelector("button,input[type=submit],[role=button]")) return fields[0].cloneNode(false).outerHTML.slice(0, 200);
+  const deep = DEEP, editables = EDITABLES;
+  for (const form of deep("[contenteditable]").length ? deep("form,[role=form]") : []) {
+    const fields = form.closest("[role=search],search") ? [] : editables(form);
+    const sends = fields.length >= least && deep("button,input[type=submit],[role=button]", form).concat(...form.elements || []).some(one => one.matches("button,input[type=submit],[role=button]"));
+    if (sends) return fields[0].cloneNode(false).outerHTML.slice(0, 200);
   }
   return "";
 }

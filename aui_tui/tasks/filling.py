@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -17,8 +17,20 @@ from urllib.parse import unquote, urlsplit
 from aui_tui.model.tasks import BLOCKED, DONE, TaskResult
 from aui_tui.tasks.contact import contact_links
 from aui_tui.tasks.elements import TICKED, Control, fill
-from aui_tui.tasks.enabling import SET, by_choices, enabled, freed
-from aui_tui.tasks.forms import LISTS, LOOSE, MOST, Form, entries, forms_of, has_entry, is_entry, only_takes, size
+from aui_tui.tasks.enabling import SET, by_choices, choose, enabled, freed
+from aui_tui.tasks.forms import (
+    LISTS,
+    LOOSE,
+    MOST,
+    Form,
+    asked_code,
+    entries,
+    forms_of,
+    has_entry,
+    is_entry,
+    only_takes,
+    size,
+)
 from aui_tui.tasks.outline import ENTRIES, SHORT, Node, Outline
 from aui_tui.tasks.page import LOOK, Closed, Page, Stuck
 from aui_tui.tasks.pointing import ALONE, MAX_PRESSES, by_control, by_pointing, pointable, presses
@@ -235,15 +247,30 @@ class _Search:
         outline = opened[1] if opened is not None else behind.page if behind is not None else None
         if behind is not None and behind.tag and shows(behind.page):
             return ended("form-pointing", url=url, snippet=behind.tag)
-        if outline is None and (found or not visit.at_home(url) or await visit.page.query("unshown-fields")):
-            choices = [node for node in (await visit.shown(url)).main() if node.role in SET | TICKED]
-            outline = await by_choices(visit, choices, shows) if choices else None
+        if outline is None and visit.spare and any(map(_is_choice, before.main())):
+            choices = list(filter(_is_choice, (await visit.shown(url)).main()))
+            outline = await by_choices(visit, choices, shows)
+            pointed = pointed or await self._without_name(url, shows) if outline is None else ""
+            found = found or await forms_of(visit.page, await visit.page.look(whole=False)) if pointed else []
         if outline is not None and (opened is not None or shows(outline)):
             forms = await forms_of(visit.page, outline)
             if forms:
                 return await _judge(visit, outline, max(forms, key=size))
+            if asked_code(outline) is not None:
+                return ended("unwalked", {"obstacle": "what opens asks for proof of a person first"}, url=url)
             return await visit.kept_out(outline, lambda apart: next(filter(is_entry, apart.nodes), None))
         return ended("form-pointing", url=url, snippet=pointed) if found else None
+
+    async def _without_name(self, url: str, shows: Callable[[Outline], bool]) -> str:
+        """Return the start tag of a choice without a name that makes the page at ``url`` show fields; empty without."""
+        nameless = [node for node in (await self.visit.shown(url)).main() if _is_choice(node) and not node.name]
+        await self.visit.page.fence.shut()
+        for node in nameless[:MAX_PRESSES]:
+            tag = await self.visit.page.snippet(node)
+            if await choose(self.visit.page, node) and shows(await self.visit.page.look()):
+                self.visit.step("chose", node, mark="stuck")
+                return tag
+        return ""
 
     async def _missing(self, node: Node, outline: Outline) -> None:
         """Note what a page, which is open, has in the place of a form."""
@@ -258,6 +285,11 @@ class _Search:
         fields = (one for one in outline.entries() if is_entry(one) and "contentinfo" not in one.path)
         if not self.invited and _invites(node) and next(fields, None) is None:
             self.invited = node.url
+
+
+def _is_choice(node: Node) -> bool:
+    """Say whether a control is chosen or set, which may bring fields."""
+    return node.role in SET | TICKED and bool(node.ref) and not node.disabled
 
 
 async def _not_fields(visit: Visit, outline: Outline) -> TaskResult | None:
@@ -430,12 +462,12 @@ async def _judge(visit: Visit, outline: Outline, form: Form) -> TaskResult:
     written = visit.page.fence.writes
     await visit.page.fence.shut()
     ending, filled = await _fill_all(visit, form)
+    if ending is None and not custom and form.has_steps:  # a press may lead to the next one
+        ending = await _unsent(visit, outline, form, filled)
     if ending is None and in_form and not custom:
         custom = await _by_mouse(visit, form)
-    if ending is None and not custom:
-        nodes = [control.node for control in filled if control.node.role in ENTRIES]
-        reason, tag = await sent_by_mouse(visit, outline, form.key, nodes)
-        ending = ended(reason, url=form.url, snippet=tag) if reason else None
+    if ending is None and not custom and not form.has_steps:
+        ending = await _unsent(visit, outline, form, filled)
     visit.step("left", note="the form, without sending it")
     if ending is None and custom:
         return ended("form-custom", url=form.url, snippet=custom)
@@ -449,14 +481,29 @@ async def _judge(visit: Visit, outline: Outline, form: Form) -> TaskResult:
     return ending or ended("form-done", facts, url=form.url)
 
 
+async def _unsent(visit: Visit, outline: Outline, form: Form, filled: Sequence[Control]) -> TaskResult | None:
+    """Return the ending where a form, which is filled, cannot be sent, nor its next step be reached."""
+    nodes = [control.node for control in filled if control.node.role in ENTRIES]
+    reason, tag = await sent_by_mouse(visit, outline, form.key, nodes)
+    return ended(reason, url=form.url, snippet=tag) if reason else None
+
+
 async def _fill_all(visit: Visit, form: Form) -> tuple[TaskResult | None, list[Control]]:
     """Fill the controls in order; return the ending at the first that does not take its value, and those that did.
 
-    What a choice closes is not asked for: it is left out.
+    What a choice closes is not asked for: it is left out. What it draws anew is asked for as it stands then.
     """
     filled: list[Control] = []
-    for control in form.controls[:MOST]:
+    tried: set[tuple[str, str]] = set()
+    waiting = form.controls[:MOST]
+    while waiting:
+        if filled and await visit.page.ask(waiting[0].node, "control") is None:
+            waiting = (await _drawn_anew(visit, form, tried))[: MOST - len(tried)]
+            if not waiting:
+                raise Stuck("a control of the form does not answer")
+        control = waiting.pop(0)
         node = control.node
+        tried.add((node.role, node.name))
         begun = len(visit.page.fence.held)
         if await _is_closed(visit, control, filled):
             visit.step("looked", node, note="which a choice of the form closes")
@@ -471,6 +518,13 @@ async def _fill_all(visit: Visit, form: Form) -> tuple[TaskResult | None, list[C
             return await _not_kept(visit, form, control, begun, is_unsure=is_kept is None), filled
         filled.append(control)
     return None, filled
+
+
+async def _drawn_anew(visit: Visit, form: Form, tried: Collection[tuple[str, str]]) -> list[Control]:
+    """Return the controls of a form as it stands now, but for those whose role and name were ``tried``."""
+    forms = await forms_of(visit.page, await visit.page.look())
+    controls = next((one.controls for one in forms if one.key == form.key), [])
+    return [control for control in controls if (control.node.role, control.node.name) not in tried]
 
 
 async def _is_closed(visit: Visit, control: Control, filled: Sequence[Control]) -> bool:

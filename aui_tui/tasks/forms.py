@@ -9,12 +9,14 @@ from typing import Any, Final, NamedTuple
 from aui_tui.tasks.elements import DATED, Control
 from aui_tui.tasks.outline import AROUND, ENTRIES, FIELDS, Node, Outline
 from aui_tui.tasks.page import Page
-from aui_tui.tasks.vocabulary import BOOK, BUY, MAIL, SEARCH, TRAP
+from aui_tui.tasks.vocabulary import BOOK, BUY, MAIL, PROOF, SEARCH, TRAP
 
 LOOSE: Final = 2
 """Text fields outside every form that make one together."""
 LISTS: Final = 2
 """Lists or sliders that make a form without anything to type in; one alone picks a language or a currency."""
+NEAR: Final = 8
+"""Elements before a field that may say what it is for."""
 MOST: Final = 40
 """Controls of one form that are tried."""
 
@@ -38,6 +40,12 @@ class Form(NamedTuple):
         """Something in it takes typing."""
         return any(map(_takes_typing, self.controls))
 
+    @property
+    def has_steps(self) -> bool:
+        """It holds fields of text that are not shown, as those of its next step are."""
+        texts = sum(control.about["type"] in ("text", "search", "textarea") for control in self.controls)
+        return bool(self.controls[0].about["entries"] > texts)
+
 
 def has_entry(outline: Outline) -> bool:
     """Say whether a page has a field to type in that is not a search field, or several sliders."""
@@ -55,6 +63,18 @@ def is_entry(node: Node) -> bool:
     return node.role in ENTRIES and not is_search
 
 
+def asked_code(outline: Outline) -> Node | None:
+    """Return the only field of a page outside its foot, where what stands right before it asks for proof of a person.
+
+    Nobody asks for letters of a picture there but of who wants what comes then.
+    """
+    fields = [at for at, node in enumerate(outline.nodes) if is_entry(node) and "contentinfo" not in node.path]
+    if len(fields) != 1 or MAIL.search(outline.nodes[fields[0]].name):
+        return None
+    said = " ".join(node.text or node.name for node in outline.nodes[max(0, fields[0] - NEAR) : fields[0] + 1])
+    return outline.nodes[fields[0]] if PROOF.search(said) else None
+
+
 def size(form: Form) -> tuple[bool, bool, int]:
     """Return by what the largest form is found: that of a newsletter is smaller than any other, then one of lists."""
     return not form.is_newsletter, form.takes_typing, len(form.controls)
@@ -63,7 +83,7 @@ def size(form: Form) -> tuple[bool, bool, int]:
 async def forms_of(page: Page, outline: Outline) -> list[Form]:
     """Return the forms other than search, log-in, language picker and cart, with their visible controls.
 
-    Fields outside every form are one form when at least two of them take text.
+    Fields outside every form are one form when at least two of them take text. A code to get to a form is none.
     """
     groups: dict[tuple[str, int], list[Control]] = {}
     fields = [node for node in outline.nodes if node.role in FIELDS | {"slider"} and node.ref and not node.disabled]
@@ -79,6 +99,8 @@ async def forms_of(page: Page, outline: Outline) -> list[Form]:
         shows_text = about and about["readonly"] and about["tag"] == "TEXTAREA"  # as the source of a page does
         if about and about["visible"] and not shows_text and not TRAP.search(node.name):
             groups.setdefault((node.ref.rpartition("e")[0], about["key"]), []).append(Control(node, about))
+    code = asked_code(outline)
+    groups = {place: controls for place, controls in groups.items() if [one.node for one in controls] != [code]}
     return [Form(outline.url, key, controls) for (_, key), controls in groups.items() if _counts(controls, key)]
 
 

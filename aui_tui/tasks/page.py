@@ -82,6 +82,7 @@ SHARED: Final = {
     "LABELLED": "labelled",
     "TICKS": "ticks",
     "DEEP": "deep",
+    "EDITABLES": "editables",
     "BOXED": "boxed",
     "BESIDE": "beside",
     "FOCUS": "focus",

@@ -175,11 +175,14 @@ element => (OPERATED)(element)
     const said = new RegExp(about, "i");
     const marks = part => ["id", "class", "title", "placeholder", "href", "src", "xlink:href"].map(key => part.getAttribute(key) || "")
       .concat(Object.entries(part.dataset || {}).flat()).join(" ");
-    const canvases = hidden === "field" ? deep("canvas").filter(free) : [...surfaces].filter(element => element.localName === "canvas");
+    const drawings = hidden === "field" ? [...deep("canvas").filter(free), ...shapes(main).filter(few(3))] : [...surfaces].filter(element => element.localName === "canvas");
     const paints = element => (element[Symbol.for("painted")] || []).some(one => said.test(one.text));
     const tells = element => paints(element) || text(element).length < 80 && [text(element), ...[element, ...[...element.querySelectorAll("*")].slice(0, 6)].map(marks)].some(part => said.test(part));
-    const looks = element => live(element) || surfaces.has(element) ? 0 : around.includes(element) ? 1 : boxed(element) || element.isContentEditable ? 2 : icon(element) ? 3 : 4;
-    const open = [...new Set([...around, ...every])].filter(element => box(element).height < 600 && !element.querySelector("main,h1")).concat(canvases);
+    // one of a few short texts in what listens, as the tabs of a row
+    const heard = element => !element.children.length && text(element).length < 40 && above(element) !== main && !element.closest("nav,p,h1,h2,h3,ul") &&
+      reacts(getEventListeners, above(element));
+    const looks = element => live(element) || surfaces.has(element) ? 0 : around.includes(element) ? 1 : boxed(element) || element.isContentEditable || heard(element) ? 2 : icon(element) ? 3 : 4;
+    const open = [...new Set([...around, ...every])].filter(element => box(element).height < 600 && !element.querySelector("main,h1")).concat(drawings);
     return ranked(new Map(open.map(element => [element, looks(element) + (tells(element) ? 0 : 5)])), 9);
   };
   // an icon, a sign, a box or a short text in the smallest part of the page that has a price

@@ -1,6 +1,6 @@
 // Questions to a page. Elements are chosen by role and name beforehand; these functions only ask about one of them,
 // or explain afterwards what an agent could not see. A line `//: name` begins a function. HIT, REACTS, HOVERS, OPERATED,
-// SPOKEN, LABELLED, TICKS, DEEP, BOXED, BESIDE, FOCUS and SERVES stand for `hit`, `reaction` and the functions of their names,
+// SPOKEN, LABELLED, TICKS, DEEP, BOXED, BESIDE, EDITABLES, FOCUS and SERVES stand for `hit`, `reaction` and the functions of their names,
 // HOVERED, GLIMPSE, REGION, ROOT, ABOVE, DIGITS, CURRENCY, LEAD, INERT and MARKED for `hovered`, `glimpse`, `region`, `root`, `above`,
 // `digits`, `currency`, `lead`, `inert` and whether the markup calls something a search.
 

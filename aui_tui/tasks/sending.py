@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Final
 
 from aui_tui.tasks.elements import TYPED
-from aui_tui.tasks.outline import ACTIONABLE, FIELDS, Node, Outline
+from aui_tui.tasks.outline import ACTIONABLE, AROUND, FIELDS, Node, Outline
 from aui_tui.tasks.page import Page
 from aui_tui.tasks.pointing import ALONE, MAX_PRESSES, presses
 from aui_tui.tasks.visit import Visit
@@ -68,7 +68,11 @@ async def sent_by_mouse(visit: Visit, outline: Outline, key: int, fields: Sequen
         done = await effect(page, pointing(page, at)) - usual
         if done:
             visit.step("pressed", note=tag, mark="stuck")
-            return ("form-unsent" if await by_name(page, done) else "form-send"), tag
+            # after a step another button of the page does nothing new, though it may lead there too
+            stays = not done.isdisjoint(await _texts(page))
+            around = AROUND - {"dialog", "alertdialog"}
+            beside = any(node.role == "button" and not around & set(node.path) for node in presses(outline))
+            return ("form-unsent" if (stays and beside) or await by_name(page, done) else "form-send"), tag
     return "form-unsent", tags[0]
 
 
@@ -78,13 +82,18 @@ def pointing(page: Page, at: int) -> Press:
 
 
 async def by_name(page: Page, done: Collection[str]) -> bool:
-    """Say whether a control of the page that has a name does any of what was ``done``."""
+    """Say whether a control of the page that has a name does any of what was ``done``.
+
+    Where that stays on the page, anything else that such a control does may be the same.
+    """
+    stays = await _texts(page)
     for node in presses(await page.look())[:MAX_PRESSES]:
         begun = len(page.fence.held)
         if not await page.click(node):
             continue
         await asyncio.sleep(REACTION)
-        if not ({held.url for held in page.fence.held[begun:]} | await _texts(page)).isdisjoint(done):
+        fresh = {held.url for held in page.fence.held[begun:]} | (await _texts(page) - stays)
+        if fresh if stays & set(done) else fresh & set(done):
             return True
     return False
 

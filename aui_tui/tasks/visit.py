@@ -23,7 +23,7 @@ from aui_tui.packaged import read_table
 from aui_tui.scan.exchanges import redact
 from aui_tui.tasks.covers import Cover
 from aui_tui.tasks.fence import NetworkPhase
-from aui_tui.tasks.forms import LOOSE, Form, forms_of, has_entry
+from aui_tui.tasks.forms import LOOSE, Form, asked_code, forms_of, has_entry
 from aui_tui.tasks.outline import DIALOGS, NOTHING, Node, Outline
 from aui_tui.tasks.page import Page, Stuck
 from aui_tui.tasks.trials import Spot, Trail, Trial
@@ -187,8 +187,8 @@ class Visit:
         self.step("opened", note=clean(outline.title or url, 120), outline=outline)
         self.outlines[self.place(outline.url)] = outline
         title = clean(outline.title or url, 80)
-        if PUZZLE.search(outline.text()[:PUZZLE_TEXT_CHARS]):
-            self.obstacle = f"“{title}” asks for proof of a person"
+        if PUZZLE.search(outline.text()[:PUZZLE_TEXT_CHARS]) or asked_code(outline) is not None:
+            self.obstacle = f"“{title}” asks for proof of a person first"
         elif await self._has_closed_shadow_root(outline):
             self.obstacle = self.obstacle or f"“{title}” holds parts in a closed shadow root"
         return outline

@@ -66,7 +66,7 @@ INVITE: Final = _names("invite")
 NEXT: Final = _names("next")
 PUZZLE: Final = _names("puzzle")
 PROOF: Final = _names("puzzle", "letters")
-"""What asks for proof of a person right after a press."""
+"""What asks for proof of a person right after a press, or before a field."""
 REVEAL: Final = _names("reveal")
 BID: Final = _names("bid")
 SHOP: Final = _names("shop")
