@@ -236,8 +236,19 @@ element => (OPERATED)(element)
       !(operated(field) && spoken(field)) && !asks.test(said) && others.every(one => one === field || !shown(one)) &&
       !(form && /^(post|dialog)$/i.test(form.getAttribute("method") || ""));
   });
+  // what reacts, holds the word, or is one of things alike; `about`: the word, then the start tags and texts that came without it
+  const tagged = element => element.cloneNode(false).outerHTML.slice(0, 160) + text(element).slice(0, 40);
+  const results = () => {
+    const [word, ...known] = JSON.parse(about), bare = element => tagged(element).toLowerCase().replaceAll(word, "");
+    const says = element => text(element).toLowerCase().includes(word), least = element => says(element) && ![...element.children].some(says);
+    const one = element => [element.previousElementSibling, element.nextElementSibling].some(other => other && other.className && other.className === element.className);
+    const rank = element => text(element).length > 400 || element.querySelector(control) ? 9 : live(element) ? (says(element) ? 0 : 1) : least(element) ? 2 : one(element) ? 3 : 9;
+    const came = [...new Set([...every, ...shapes()])].filter(element => rank(element) < 9 && !known.includes(bare(element)));
+    return ranked(new Map(came.map(element => [element, rank(element)])), 9).filter(few(2));
+  };
   const kinds = {
     row: rows,
+    result: results,
     entry: entries,
     way: ways,
     offer: offers,
@@ -247,7 +258,6 @@ element => (OPERATED)(element)
     priced,
     list: lists,
     said: () => every.filter(element => text(element).length < 40 && new RegExp("^(?:" + about + ")", "i").test(text(element)) && !element.children.length),
-    mark: () => every.filter(element => icon(element) && live(element)),
   };
   const chosen = (kinds[hidden] || openers)();
   Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
@@ -287,7 +297,7 @@ element => (OPERATED)(element)
     for (let node = element; node; node = above(node)) steps.push(node.parentNode ? [...node.parentNode.children].indexOf(node) : 0);
     return steps.join("/");
   };
-  return chosen.slice(0, 14).map(element => [element.cloneNode(false).outerHTML.slice(0, 160) + text(element).slice(0, 40), path(element), !!live(element)]);
+  return chosen.slice(0, 14).map(element => [tagged(element), path(element), !!live(element)]);
 }
 
 //: point  Bring one of what may be pointed at into sight; the centre of what is in sight of it, whether a control with a
