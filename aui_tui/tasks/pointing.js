@@ -155,10 +155,14 @@ element => (OPERATED)(element)
     const said = new RegExp(about, "i");
     const marks = part => ["id", "class", "title", "placeholder", "href", "src", "xlink:href"].map(key => part.getAttribute(key) || "")
       .concat(Object.entries(part.dataset || {}).flat()).join(" ");
-    const canvases = hidden === "field" ? deep("canvas").filter(free) : [];
+    const canvases = hidden === "field" ? deep("canvas").filter(free) : [], own = window[Symbol.for("watch")];
+    // the page may listen for what is drawn on a canvas
+    const presses = node => Object.entries(getEventListeners(node)).some(([kind, those]) =>
+      /^(click|(mouse|pointer)(down|up)|touch(start|end))$/.test(kind) && those.some(({ listener }) => listener !== own));
+    const served = canvas => { for (let up = canvas; up; up = above(up)) if (presses(up)) return true; return presses(document) || presses(window); };
     const paints = element => (element[Symbol.for("painted")] || []).some(one => said.test(one.text));
     const tells = element => paints(element) || text(element).length < 80 && [text(element), ...[element, ...[...element.querySelectorAll("*")].slice(0, 6)].map(marks)].some(part => said.test(part));
-    const looks = element => live(element) ? 0 : around.includes(element) ? 1 : boxed(element) || element.isContentEditable ? 2 : icon(element) ? 3 : 4;
+    const looks = element => live(element) ? 0 : around.includes(element) ? 1 : boxed(element) || element.isContentEditable ? 2 : icon(element) || (canvases.includes(element) && served(element)) ? 3 : 4;
     const open = [...new Set([...around, ...every])].filter(element => box(element).height < 600 && !element.querySelector("main,h1")).concat(canvases);
     return ranked(new Map(open.map(element => [element, looks(element) + (tells(element) ? 0 : 5)])), 9);
   };

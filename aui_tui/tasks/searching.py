@@ -668,6 +668,7 @@ async def _typed_by_mouse(visit: Visit, query: str) -> TaskResult | None:
         if point is None:
             continue
         places = await page.query("places", [at, SAYS_SEARCH]) or ()
+        painted = str(await page.query("painted") or "") if places else ""
         for place in [point._replace(x=x, y=y, is_control=False) for x, y in places] or [point]:
             pressed = await page.pointed(place, press=True)
             if await page.query("writes") or await page.inspect("keyed") is False:
@@ -680,12 +681,29 @@ async def _typed_by_mouse(visit: Visit, query: str) -> TaskResult | None:
             await page.write(query)
             await page.press("Enter")
             shown = await page.view(SENT)
-            asked = any(quote(query) in held.url for held in fence.held[begun:])
+            asked = [held for held in fence.held[begun:] if quote(query) in held.url]
             if asked or results(shown, query, pressed):
                 visit.step("typed", note=spot.tag, mark="stuck", outline=page.outline)
-                return ended("search-by-mouse", snippet=spot.tag)
+                # a canvas may ask for a page that holds what was typed, and be a game that keeps a name
+                pages = [held.url for held in asked if held.own and held.document] if places else []
+                is_search = await _answers(visit, pages[0], query) if pages else not asked or not places
+                if is_search or (not pages and re.search(SAYS_SEARCH, painted, re.IGNORECASE)):
+                    return ended("search-by-mouse", snippet=spot.tag)
+                return None
     page.intact = await page.is_as(glimpse, back=True)
     return None
+
+
+async def _answers(visit: Visit, url: str, query: str) -> bool:
+    """Say whether the page at an address that holds a word gives results that it does not for nonsense."""
+    tries = []
+    for word in (query, NONSENSE):
+        try:
+            outline = await visit.open(url.replace(quote(query), NONSENSE) if word is NONSENSE else url)
+        except (Closed, Stuck):
+            return False
+        tries.append(SearchResult(word, NOTHING, {}, outline, visit.home, results(outline, word, visit.home)))
+    return bool(given_by_the_word(tries[0], tries[1], NONSENSE))
 
 
 async def _sender(visit: Visit, entry: Spot, query: str) -> int | None:
