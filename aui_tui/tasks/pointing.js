@@ -231,10 +231,10 @@ element => (OPERATED)(element)
     return [...written, ...others.reverse().sort((left, right) => tells(right) - tells(left))];
   };
   // fields and editables without a name that are empty, one on a line, alone in their form, and ask for nothing like `about`
-  const entries = () => deep("input:not([type]),input[type=text],input[type=search],[contenteditable]").filter(field => {
+  const entries = () => deep("input:not([type]),input[type=text],input[type=search],textarea,[contenteditable]").filter(field => {
     const form = field.form || field.closest("form,[role=form]"), around = form || field.parentElement, asks = new RegExp(about, "i");
     const others = form ? deep("input:not([type=hidden],[type=submit],[type=button],[type=image]),textarea,select,[contenteditable]", form) : [];
-    const writes = field.isContentEditable ? !field.parentElement || !field.parentElement.isContentEditable : field.localName === "input" && !field.readOnly;
+    const writes = field.isContentEditable ? !field.parentElement || !field.parentElement.isContentEditable : field.matches("input,textarea") && !field.readOnly;
     const said = [...field.attributes].map(one => one.value).concat(around && text(around).length < 200 ? text(around) : []).join(" ");
     return writes && shown(field) && box(field).width >= 60 && box(field).height <= 80 && !field.matches(":disabled") && !(field.value || text(field)) &&
       !(operated(field) && spoken(field)) && !asks.test(said) && others.every(one => one === field || !shown(one)) &&

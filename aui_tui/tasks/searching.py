@@ -64,7 +64,7 @@ AWAITED: Final = 4.0
 LOOK: Final = 0.15
 BEGUN: Final = 0.05
 NOT_AGAIN: Final = "its search took one word and not another"
-_FIELD: Final = re.compile(r"<input\b|<[^>]*\brole=")
+_FIELD: Final = re.compile(r"<(?:input|textarea)\b|<[^>]*\brole=")
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _TEMPLATE: Final = re.compile(r'"target"\s*:\s*(?:\{[^{}]*"urlTemplate"\s*:\s*)?("[^"]*\{search_term_string\}[^"]*")')
 _TERM: Final = re.compile(r"\{search_?[tT]erms?(?:_string)?\??\}")
