@@ -83,8 +83,14 @@ def pointing(page: Page, at: int) -> Press:
 
 
 async def by_name(page: Page, done: Collection[str], word: str = "") -> bool:
-    """Say whether a control of the page that has a name does any of what was ``done``, or asks for a ``word``."""
-    for node in presses(await page.look())[:MAX_PRESSES]:
+    """Say whether a control of the page that has a name does any of what was ``done``, or asks for a ``word``.
+
+    Those that are named by the word are pressed first, then those of the main region.
+    """
+    outline = await page.look()
+    main = outline.main()
+    ways = sorted(presses(outline), key=lambda node: (word.casefold() not in node.name.casefold(), node not in main))
+    for node in ways[:MAX_PRESSES]:
         begun = len(page.fence.held)
         if not await page.click(node):
             continue
