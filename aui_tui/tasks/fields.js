@@ -104,6 +104,7 @@ element => {
     declared: !!form && form.hasAttribute("method"),
     action: form ? address(form.getAttribute("action") || "") : "",
     entries: form ? form.querySelectorAll("input:not([type]),input[type=text],input[type=search],textarea").length : 0,
+    hint: element.placeholder || "",
     marked: (MARKED)(marks(element) + " " + marks(form)),
     sends: !!form && !form.querySelector("main,nav,[role=main]") && [...form.elements || []].some(one => named(one) &&
       one.matches("button:not([type=button],[type=reset]),input[type=submit],input[type=image]") && one.checkVisibility({ visibilityProperty: true })),

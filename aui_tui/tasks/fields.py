@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from aui_tui.tasks.outline import ENTRIES, SHORT, Node, Outline
 from aui_tui.tasks.visit import Visit
-from aui_tui.tasks.vocabulary import MAIL, SEARCH, acts
+from aui_tui.tasks.vocabulary import MAIL, SEARCH, SEEK, acts
 
 CAPTIONS: Final = frozenset({"text", "generic", "paragraph", "strong"})
 """Roles of a text that a person takes for the label of the field behind it."""
@@ -24,7 +24,7 @@ async def search_field(visit: Visit, page: Outline, *, opens: bool = True) -> tu
     """
     named = (node for node in page.entries() if _takes_text(node) and node.name)
     box = await _field(visit, page) or await _by_form(visit, named)
-    if box is not None and not box.name and SEARCH.match(str(await visit.page.ask(box, "caption") or "")):
+    if box is not None and not box.name and SEEK.match(str(await visit.page.ask(box, "caption") or "")):
         return page, None, box  # a name was meant for it, and does not reach it
     nameless = await _nameless(visit, page) if box is None else None
     if box is None and nameless is None and opens:
@@ -64,7 +64,7 @@ def fields_of(outline: Outline) -> list[Node]:
     # a button that says so names a search field that has none
     if any(SEARCH.search(node.name) for node in outline.of("button")):
         by_role += [node for node in every if node.role == "searchbox" and not node.name]
-    by_name = [node for node in fields if SEARCH.search(node.name)]
+    by_name = [node for node in fields if SEEK.search(node.name)]
     by_place = [node for node in fields if "search" in node.path]
     return [*by_role, *by_name, *by_place]
 
@@ -72,7 +72,7 @@ def fields_of(outline: Outline) -> list[Node]:
 async def disabled_field(visit: Visit, outline: Outline) -> Node | None:
     """Return the search field of a page, which is open, that takes no text."""
     fields = [node for node in outline.entries() if node.disabled]
-    ours = (node for node in fields if node.role == "searchbox" or "search" in node.path or SEARCH.search(node.name))
+    ours = (node for node in fields if node.role == "searchbox" or "search" in node.path or SEEK.search(node.name))
     return next(ours, None) or await _by_form(visit, (node for node in fields if node.ref))
 
 
@@ -107,10 +107,14 @@ def _takes_text(node: Node) -> bool:
 
 
 async def _by_form(visit: Visit, fields: Iterable[Node]) -> Node | None:
-    """Return which of the ``fields`` is the only one of a form with a button that searches, or marked so in HTML."""
+    """Return which of the ``fields`` is the only one of a form with a button that searches, or marked so in HTML.
+
+    A placeholder may say so too.
+    """
     for node in islice(fields, MOST):
         about = await visit.page.ask(node, "control") or {}
         searches = about.get("marked") or any(map(SEARCH.search, about.get("buttons", "").split(" | ")))
+        searches = searches or (SEEK.match(about.get("hint", "")) and about["type"] != "email")
         if searches and (about["entries"] == 1 or about["key"] < 0):
             return node
     return None
@@ -121,7 +125,7 @@ async def _nameless(visit: Visit, outline: Outline) -> Node | None:
     fields = [node for node in outline.entries() if not node.name]
     moved = visit.place(outline.url) != visit.place(visit.home.url)
     field = next((node for node in fields if moved or node.role == "searchbox" or "search" in node.path), None)
-    field = field or next((node for node in fields if SEARCH.match(_caption(outline, node))), None)
+    field = field or next((node for node in fields if SEEK.match(_caption(outline, node))), None)
     if field is not None and field.role != "searchbox" and await _asks_mail(visit, field):
         return None
     return field or await _by_form(visit, filter(_takes_text, fields))

@@ -142,7 +142,7 @@ element => (OPERATED)(element)
     return element.localName === "canvas" ? closest.some(listens) : listens(element);
   };
   const surfaces = new Set(deep("canvas,img,svg").filter(element => free(element) && box(element).width >= 100 && box(element).width * box(element).height >= 8000 &&
-    !element.closest("nav,header,footer") && hears(element)).slice(0, 2));
+    !element.closest("nav,footer") && hears(element)).slice(0, 2));
   const shapes = from => [...surfaces].filter(element => !from || from.contains(element))
     .concat(deep("g,path,rect,circle,polygon,ellipse,canvas", from).filter(element => free(element) && live(element) && !surfaces.has(element)));
   const scrolls = element => /auto|scroll/.test(getComputedStyle(element).overflowY) && element.scrollHeight > element.clientHeight + 1;
@@ -176,12 +176,17 @@ element => (OPERATED)(element)
     const marks = part => ["id", "class", "title", "placeholder", "href", "src", "xlink:href"].map(key => part.getAttribute(key) || "")
       .concat(Object.entries(part.dataset || {}).flat()).join(" ");
     const drawings = hidden === "field" ? [...deep("canvas").filter(free), ...shapes(main).filter(few(3))] : [...surfaces].filter(element => element.localName === "canvas");
+    // the page may listen for what is drawn on a canvas
+    const own = window[Symbol.for("watch")], presses = node => Object.entries(getEventListeners(node)).some(([kind, those]) =>
+      /^(click|(mouse|pointer)(down|up)|touch(start|end))$/.test(kind) && those.some(({ listener }) => listener !== own));
+    const served = canvas => { for (let up = canvas; up; up = above(up)) if (presses(up)) return true; return presses(document) || presses(window); };
     const paints = element => (element[Symbol.for("painted")] || []).some(one => said.test(one.text));
     const tells = element => paints(element) || text(element).length < 80 && [text(element), ...[element, ...[...element.querySelectorAll("*")].slice(0, 6)].map(marks)].some(part => said.test(part));
     // one of a few short texts in what listens, as the tabs of a row
     const heard = element => !element.children.length && text(element).length < 40 && above(element) !== main && !element.closest("nav,p,h1,h2,h3,ul") &&
       reacts(getEventListeners, above(element));
-    const looks = element => live(element) || surfaces.has(element) ? 0 : around.includes(element) ? 1 : boxed(element) || element.isContentEditable || heard(element) ? 2 : icon(element) ? 3 : 4;
+    const looks = element => live(element) || surfaces.has(element) ? 0 : around.includes(element) ? 1 : boxed(element) || element.isContentEditable || heard(element) ? 2 :
+      icon(element) || (drawings.includes(element) && element.localName === "canvas" && served(element)) ? 3 : 4;
     const open = [...new Set([...around, ...every])].filter(element => box(element).height < 600 && !element.querySelector("main,h1")).concat(drawings);
     return ranked(new Map(open.map(element => [element, looks(element) + (tells(element) ? 0 : 5)])), 9);
   };
@@ -250,17 +255,28 @@ element => (OPERATED)(element)
     return [...written, ...others.reverse().sort((left, right) => tells(right) - tells(left))];
   };
   // fields and editables without a name that are empty, one on a line, alone in their form, and ask for nothing like `about`
-  const entries = () => deep("input:not([type]),input[type=text],input[type=search],[contenteditable]").filter(field => {
+  const entries = () => deep("input:not([type]),input[type=text],input[type=search],textarea,[contenteditable]").filter(field => {
     const form = field.form || field.closest("form,[role=form]"), around = form || field.parentElement, asks = new RegExp(about, "i");
     const others = form ? deep("input:not([type=hidden],[type=submit],[type=button],[type=image]),textarea,select,[contenteditable]", form) : [];
-    const writes = field.isContentEditable ? !field.parentElement || !field.parentElement.isContentEditable : field.localName === "input" && !field.readOnly;
+    const writes = field.isContentEditable ? !field.parentElement || !field.parentElement.isContentEditable : field.matches("input,textarea") && !field.readOnly;
     const said = [...field.attributes].map(one => one.value).concat(around && text(around).length < 200 ? text(around) : []).join(" ");
     return writes && shown(field) && box(field).width >= 60 && box(field).height <= 80 && !field.matches(":disabled") && !(field.value || text(field)) &&
       !(operated(field) && spoken(field)) && !asks.test(said) && others.every(one => one === field || !shown(one)) &&
       !(form && /^(post|dialog)$/i.test(form.getAttribute("method") || ""));
   });
+  // what reacts, holds the word, or is one of things alike; `about`: the word, then the start tags and texts that came without it
+  const tagged = element => element.cloneNode(false).outerHTML.slice(0, 160) + text(element).slice(0, 40);
+  const results = () => {
+    const [word, ...known] = JSON.parse(about), bare = element => tagged(element).toLowerCase().replaceAll(word, "");
+    const says = element => text(element).toLowerCase().includes(word), least = element => says(element) && ![...element.children].some(says);
+    const one = element => [element.previousElementSibling, element.nextElementSibling].some(other => other && other.className && other.className === element.className);
+    const rank = element => text(element).length > 400 || element.querySelector(control) ? 9 : live(element) ? (says(element) ? 0 : 1) : least(element) ? 2 : one(element) ? 3 : 9;
+    const came = [...new Set([...every, ...shapes()])].filter(element => rank(element) < 9 && !known.includes(bare(element)));
+    return ranked(new Map(came.map(element => [element, rank(element)])), 9).filter(few(2));
+  };
   const kinds = {
     row: rows,
+    result: results,
     entry: entries,
     way: ways,
     offer: offers,
@@ -270,7 +286,6 @@ element => (OPERATED)(element)
     priced,
     list: lists,
     said: () => every.filter(element => text(element).length < 40 && new RegExp("^(?:" + about + ")", "i").test(text(element)) && !element.children.length),
-    mark: () => every.filter(element => icon(element) && live(element)),
   };
   const chosen = (kinds[hidden] || openers)();
   Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
@@ -311,7 +326,7 @@ element => (OPERATED)(element)
     for (let node = element; node; node = above(node)) steps.push(node.parentNode ? [...node.parentNode.children].indexOf(node) : 0);
     return steps.join("/");
   };
-  return chosen.slice(0, 14).map(element => [element.cloneNode(false).outerHTML.slice(0, 160) + text(element).slice(0, 40), path(element), !!live(element)]);
+  return chosen.slice(0, 14).map(element => [tagged(element), path(element), !!live(element)]);
 }
 
 //: point  Bring one of what may be pointed at into sight; the centre of what is in sight of it, whether a control with a

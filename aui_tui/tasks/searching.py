@@ -25,7 +25,7 @@ from aui_tui.tasks.fields import (
     opener,
     search_field,
 )
-from aui_tui.tasks.outline import ACTIONABLE, ENTRIES, NOTHING, Node, Outline
+from aui_tui.tasks.outline import ENTRIES, NOTHING, Node, Outline
 from aui_tui.tasks.page import Closed, Page, Stuck
 from aui_tui.tasks.pointing import (
     MAX_PRESSES,
@@ -33,17 +33,17 @@ from aui_tui.tasks.pointing import (
     by_control,
     by_mouse_alone,
     by_pointing,
-    does_something,
+    lack,
     pointable,
     presses,
 )
 from aui_tui.tasks.reading import items, pictures
-from aui_tui.tasks.results import Hit, SearchResult, given_by_the_word, results
-from aui_tui.tasks.sending import by_name, effect
+from aui_tui.tasks.results import Hit, SearchResult, appeared, given_by_the_word, results
+from aui_tui.tasks.sending import by_name, effect, pointing
 from aui_tui.tasks.trials import Spot
 from aui_tui.tasks.visit import Choices, Visit, ended
 from aui_tui.tasks.vocabulary import MAIL, SAYS_SEARCH, SEARCH, words
-from aui_tui.text import clean, count
+from aui_tui.text import count
 
 NONSENSE: Final = "qzxvkj"
 QUERIES: Final = 2
@@ -53,8 +53,8 @@ MAX_FIELDS: Final = 2
 """Fields without a name that are typed into."""
 MAX_ICONS: Final = 2
 """Icons beside such a field that are pressed to send what was typed."""
-MAX_CLICK_CHECKS: Final = 6
-"""Texts that are checked for a reaction to a click."""
+MAX_RESULTS: Final = 4
+"""What may be a result for a mouse alone and is pressed."""
 TYPED: Final = 0.9
 """Seconds in which a script may begin to search for what was typed."""
 STARTED: Final = 0.3
@@ -64,7 +64,7 @@ AWAITED: Final = 4.0
 LOOK: Final = 0.15
 BEGUN: Final = 0.05
 NOT_AGAIN: Final = "its search took one word and not another"
-_FIELD: Final = re.compile(r"<input\b|<[^>]*\brole=")
+_FIELD: Final = re.compile(r"<(?:input|textarea)\b|<[^>]*\brole=")
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _TEMPLATE: Final = re.compile(r'"target"\s*:\s*(?:\{[^{}]*"urlTemplate"\s*:\s*)?("[^"]*\{search_term_string\}[^"]*")')
 _TERM: Final = re.compile(r"\{search_?[tT]erms?(?:_string)?\??\}")
@@ -383,9 +383,9 @@ async def _failed(visit: Visit, tries: list[SearchResult], *, named: bool) -> Ta
     elif named and (shown := await (_unlinked if last.reacted else _drawn_anew)(visit, last)):
         reason, looked_for = "search-no-results", "results with a role"
         facts["shown"] = shown
-    elif named and last.reacted and (pin := await _pinned(visit, last)):
-        reason, looked_for = "search-pins", "results with a role"
-        facts["example"] = pin
+    elif last.reacted and (tag := await _led_by_mouse(visit, last.query)):
+        reason, looked_for = "search-no-results", "results with a role"
+        facts["shown"] = f"; {tag} takes the mouse and {lack(tag)}"
     elif not any(attempt.moved for attempt in tries) and (tag := await _by_mouse(visit, last.query)):
         reason, looked_for = "search-mouse", "a button by name"
         facts["example"] = tag
@@ -429,7 +429,7 @@ async def _by_mouse(visit: Visit, query: str) -> str:
         done = led | {name for name, _ in results(await page.look(whole=False), query, before)}
         if done:
             visit.step("pressed", note=tag, mark="stuck", outline=page.outline)
-            return tag if await _typed_again(visit, query) and not await by_name(page, done) else ""
+            return tag if await _typed_again(visit, query) and not await by_name(page, done, query) else ""
     return str(await page.inspect("touched") or "")
 
 
@@ -495,25 +495,14 @@ async def _typed_again(visit: Visit, query: str) -> bool:
 
 
 async def _unlinked(visit: Visit, last: SearchResult) -> str:
-    """Return what shows the results without links: a drawing, or text that only a mouse can press."""
+    """Return what shows the results to eyes alone: a drawing, or text that the accessibility tree leaves out."""
     drawn = await pictures(visit)
     if drawn:
         return drawn
     query = last.query.casefold()
     left_out, had_left_out = ({n.text or n.name for n in page.dom_only} for page in (last.outline, last.before))
-    left_out -= had_left_out
-    if any(query in text.casefold() for text in left_out):
-        return ", for what appears is left out of the accessibility tree"
-    had = {(node.role, node.text or node.name) for node in last.before.nodes}
-    plain = (node for node in last.outline.nodes if not ACTIONABLE & {node.role, *node.path})
-    texts = ((node.text or node.name, node) for node in plain if (node.role, node.text or node.name) not in had)
-    fresh = {text: node for text, node in texts if last.query.casefold() in text.casefold()}
-    for text, node in list(fresh.items())[:MAX_CLICK_CHECKS]:
-        if node.pointer or await visit.page.inspect("reacts", text):
-            return f"; “{clean(text, 60)}” takes a click but is not a link"
-    text, first = next(((text, node) for text, node in fresh.items() if node.ref), ("", None))
-    pressed = first is not None and await does_something(visit, first)
-    return f"; “{clean(text, 60)}” takes a click but is not a link" if pressed else ""
+    is_apart = any(query in text.casefold() for text in left_out - had_left_out)
+    return ", for what appears is left out of the accessibility tree" if is_apart else ""
 
 
 async def _drawn_anew(visit: Visit, last: SearchResult) -> str:
@@ -526,21 +515,57 @@ async def _drawn_anew(visit: Visit, last: SearchResult) -> str:
     return drawn if await _typed_again(visit, last.query) and drawn != had else ""
 
 
-async def _pinned(visit: Visit, last: SearchResult) -> str:
-    """Return the tag of a mark, as on a map, that names what was searched for under a mouse alone; empty without one.
+async def _led_by_mouse(visit: Visit, query: str) -> str:
+    """Return start tag and text of a result that only a mouse opens; empty without one.
 
-    The search must have put marks there, or taken some away.
+    It came for the word and not for nonsense, no link with a name did, and it leads on, or shows more of the word, once
+    a mouse is on it or presses it, which nothing does by itself, nor a control with a name.
     """
-    if last.outline.url != last.before.url:
+    page, control = visit.page, await _ask(visit, NONSENSE)
+    noise = [spot.tag.casefold().replace(NONSENSE, "") for spot in await _came_up(page, NONSENSE)]
+    attempt = await _ask(visit, query)
+    if isinstance(control, TaskResult) or isinstance(attempt, TaskResult) or attempt.outline.url != page.tab.url:
         return ""
-    marks = len(await visit.page.inspect("pointable", "mark") or ())
-    query = last.query.casefold()
-    shown_before = (await visit.page.look(whole=False)).text().casefold().count(query)
-    pin = await by_pointing(visit, "mark", lambda shown: shown.text().casefold().count(query) > shown_before)
-    if not pin:
+    if set(appeared(attempt.outline, attempt.before)) - set(appeared(control.outline, control.before)):
         return ""
-    await visit.shown(visit.url)
-    return pin if len(await visit.page.inspect("pointable", "mark") or ()) != marks else ""
+    spots = await _came_up(page, query, *noise)
+    await page.attempt()
+    for at, spot in enumerate(spots[:MAX_RESULTS]):
+        before, begun = await page.look(whole=False), len(page.fence.held)
+        done = await effect(page, pointing(page, at))
+        says = query.casefold() in spot.tag.casefold()
+        asked = {held.url for held in page.fence.held[begun:] if held.own and (says or held.document)}
+        led = {url for url in asked & done if visit.leads_on(url) and quote(query) not in urlsplit(url).query}
+        told = [name for name, url in appeared(page.outline, before) if visit.same_site(url) and visit.leads_on(url)]
+        said = [name.casefold() for name in (query, *told)]
+        done = led | {
+            one for one in done if not one.startswith("http") and any(name in one.casefold() for name in said)
+        }
+        if not done:
+            continue
+        visit.step("pressed", note=spot.tag, mark="stuck", outline=attempt.outline)
+        if led == done and not says and not await _mentions(visit, led, query):
+            return ""
+        await _ask(visit, query)
+        is_there = spot.tag in (one.tag for one in await _came_up(page, query, *noise))
+        await page.attempt()
+        return spot.tag if is_there and not await by_name(page, done, query) else ""
+    return ""
+
+
+async def _mentions(visit: Visit, urls: set[str], query: str) -> bool:
+    """Say whether one of the pages holds a word in its address, or in its text when it is opened."""
+    if any(quote(query).casefold() in url.casefold() for url in urls):
+        return True
+    try:
+        return query.casefold() in (await visit.open(min(urls))).text().casefold()
+    except (Closed, Stuck):
+        return False
+
+
+async def _came_up(page: Page, query: str, *noise: str) -> list[Spot]:
+    """Return what may be a result for a mouse, but what nonsense brings too."""
+    return await pointable(page, "result", json.dumps([query.casefold(), *noise]))
 
 
 async def _by_address(visit: Visit, query: str) -> TaskResult:
@@ -643,6 +668,7 @@ async def _typed_by_mouse(visit: Visit, query: str) -> TaskResult | None:
         if point is None:
             continue
         places = await page.query("places", [at, SAYS_SEARCH]) or ()
+        painted = str(await page.query("painted") or "") if places else ""
         for place in [point._replace(x=x, y=y, is_control=False) for x, y in places] or [point]:
             pressed = await page.pointed(place, press=True)
             if await page.query("writes") or await page.inspect("keyed") is False:
@@ -655,12 +681,29 @@ async def _typed_by_mouse(visit: Visit, query: str) -> TaskResult | None:
             await page.write(query)
             await page.press("Enter")
             shown = await page.view(SENT)
-            asked = any(quote(query) in held.url for held in fence.held[begun:])
+            asked = [held for held in fence.held[begun:] if quote(query) in held.url]
             if asked or results(shown, query, pressed):
                 visit.step("typed", note=spot.tag, mark="stuck", outline=page.outline)
-                return ended("search-by-mouse", snippet=spot.tag)
+                # a canvas may ask for a page that holds what was typed, and be a game that keeps a name
+                pages = [held.url for held in asked if held.own and held.document] if places else []
+                is_search = await _answers(visit, pages[0], query) if pages else not asked or not places
+                if is_search or (not pages and re.search(SAYS_SEARCH, painted, re.IGNORECASE)):
+                    return ended("search-by-mouse", snippet=spot.tag)
+                return None
     page.intact = await page.is_as(glimpse, back=True)
     return None
+
+
+async def _answers(visit: Visit, url: str, query: str) -> bool:
+    """Say whether the page at an address that holds a word gives results that it does not for nonsense."""
+    tries = []
+    for word in (query, NONSENSE):
+        try:
+            outline = await visit.open(url.replace(quote(query), NONSENSE) if word is NONSENSE else url)
+        except (Closed, Stuck):
+            return False
+        tries.append(SearchResult(word, NOTHING, {}, outline, visit.home, results(outline, word, visit.home)))
+    return bool(given_by_the_word(tries[0], tries[1], NONSENSE))
 
 
 async def _sender(visit: Visit, entry: Spot, query: str) -> int | None:

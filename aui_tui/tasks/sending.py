@@ -6,8 +6,10 @@ All of it is tried while nothing can leave.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Final
+from urllib.parse import quote
 
 from aui_tui.tasks.elements import TYPED
 from aui_tui.tasks.outline import ACTIONABLE, AROUND, FIELDS, Node, Outline
@@ -42,8 +44,11 @@ async def effect(page: Page, press: Press) -> set[str]:
 
 
 async def _texts(page: Page) -> set[str]:
+    """Return the address and the texts of a page; what it says again is numbered."""
     outline = await page.look(whole=False)
-    return {outline.url, *(node.text or node.name for node in outline.nodes)}
+    counts = Counter(node.text or node.name for node in outline.nodes)
+    again = (f"{text} ({number})" for text, most in counts.items() if text for number in range(2, most + 1))
+    return {outline.url, *counts, *again}
 
 
 async def sent_by_mouse(visit: Visit, outline: Outline, key: int, fields: Sequence[Node]) -> tuple[str, str]:
@@ -81,19 +86,25 @@ def pointing(page: Page, at: int) -> Press:
     return lambda: page.clicked(at)
 
 
-async def by_name(page: Page, done: Collection[str]) -> bool:
-    """Say whether a control of the page that has a name does any of what was ``done``.
+async def by_name(page: Page, done: Collection[str], word: str = "") -> bool:
+    """Say whether a control of the page that has a name does any of what was ``done``, or asks for a ``word``.
 
-    Where that stays on the page, anything else that such a control does may be the same.
+    Where that stays on the page, anything else that such a control does may be the same. Those that are named by the
+    word are pressed first, then those of the main region.
     """
+    outline = await page.look()
+    main = outline.main()
+    ways = sorted(presses(outline), key=lambda node: (word.casefold() not in node.name.casefold(), node not in main))
     stays = await _texts(page)
-    for node in presses(await page.look())[:MAX_PRESSES]:
+    is_here = not stays.isdisjoint(done)
+    for node in ways[:MAX_PRESSES]:
         begun = len(page.fence.held)
         if not await page.click(node):
             continue
         await asyncio.sleep(REACTION)
-        fresh = {held.url for held in page.fence.held[begun:]} | (await _texts(page) - stays)
-        if fresh if stays & set(done) else fresh & set(done):
+        asked = {held.url for held in page.fence.held[begun:]}
+        fresh = asked | (await _texts(page) - stays)
+        if (fresh if is_here else fresh & set(done)) or (word and any(quote(word) in url for url in asked)):
             return True
     return False
 

@@ -29,6 +29,8 @@ def _names(*keys: str) -> re.Pattern[str]:
 
 
 SEARCH: Final = _names("search")
+SEEK: Final = _names("search", "seek")
+"""What a field is named that one searches with."""
 CONTACT: Final = _names("contact")
 WHERE: Final = _names("where")
 ABOUT: Final = _names("about")
