@@ -207,7 +207,7 @@ async def _on_request(visit: Visit, outline: Outline, *, home: bool) -> TaskResu
     """
     url, had_form = outline.url, _has_form(outline)
     named = {node.name for node in outline.of("link", "button")}
-    had = "".join(filter(str.isdigit, outline.text()))
+    had = _digits(outline.text())
 
     def reaches(shown: Outline) -> bool:
         return _contact_in(shown) is not None or _has_form(shown) > had_form or bool(_bare_number(shown, had))
@@ -219,8 +219,7 @@ async def _on_request(visit: Visit, outline: Outline, *, home: bool) -> TaskResu
     opened = await by_control(visit, url, reaches)
     trail = visit.trails.get(visit.place(url))
     if opened is not None:
-        number = _bare_number(opened[1], had)
-        way = await _way(visit, opened[1], by_name=True) or (f"{NUMBER} {number}" if number else "")
+        way = await _way_up(visit, opened[1], had)
     else:
         way = await _in_what_was_asked(visit, trail.held) if trail is not None else ""
     if way:
@@ -233,7 +232,7 @@ async def _on_request(visit: Visit, outline: Outline, *, home: bool) -> TaskResu
     if turned:
         return ended("contact-turned", {"shown": turned}, url=url)
     button = _revealer(visit, outline)
-    pressed = await _pressed(visit, button, outline) if button is not None else None
+    pressed = await _pressed(visit, button, outline, shut=not visit.act) if button is not None else None
     if pressed is not None:
         return pressed
     ending = await _by_mouse(visit, await visit.shown(url), shows, (CONTACT,) if home else (REVEAL, CONTACT))
@@ -369,7 +368,17 @@ def _bare_number(outline: Outline, had: str | None = None) -> str:
     Of what came up on a page that ``had`` other digits: a text that is one in any form.
     """
     numbers = (bare_number(node.text or node.name, asked=had is not None) for node in outline.nodes)
-    return next((one for one in numbers if one and "".join(filter(str.isdigit, one)) not in (had or "")), "")
+    return next((one for one in numbers if one and _digits(one) not in (had or "")), "")
+
+
+def _digits(text: str) -> str:
+    return "".join(filter(str.isdigit, text))
+
+
+async def _way_up(visit: Visit, shown: Outline, had: str) -> str:
+    """Return a way to get in touch, in words, that came up on a page that ``had`` other digits; empty without one."""
+    number = _bare_number(shown, had)
+    return await _way(visit, shown, by_name=True) or (f"{NUMBER} {number}" if number else "")
 
 
 def _has_form(outline: Outline) -> bool:
@@ -404,28 +413,32 @@ def _revealer(visit: Visit, outline: Outline) -> Node | None:
     return next((node for node in named if _on_the_page(visit, node.url) and not NEVER.search(node.name)), None)
 
 
-async def _pressed(visit: Visit, button: Node, outline: Outline) -> TaskResult | None:
-    """Press what promises to show a contact on a page, which is open; return the ending where it does something.
+async def _pressed(visit: Visit, button: Node, before: Outline, *, shut: bool) -> TaskResult | None:
+    """Press what promises a contact on a page, which is open; return the ending where it does something.
 
-    It shows a contact, asks for proof of a person first, or asks the network for something that was held back.
+    It shows a contact, one to eyes alone, asks for proof of a person first, or asks the network for something that was
+    held back. ``shut``: nothing leaves.
     """
     begun = len(visit.page.fence.held)
     try:
-        pressed = await visit.page.tried(button, shut=not visit.act)
+        pressed = await visit.page.tried(button, shut=shut)
     except Untouched:
         return None
     shown = await _led(visit, pressed) or pressed.outline or await visit.page.look()
     visit.step("pressed", button, outline=shown)
-    way = await _way(visit, shown, by_name=True) or _opened(visit.page.fence.held[begun:])
+    way = await _way_up(visit, shown, _digits(before.text())) or _opened(visit.page.fence.held[begun:])
     if way:
-        return ended("contact-done", {"way": way}, url=outline.url)
+        return ended("contact-done", {"way": way}, url=shown.url)
     drawn = await _unsaid(visit)
     if drawn:
-        return ended("contact-unsaid", {"shown": drawn}, node=button, url=outline.url)
-    if PROOF.search(shown.text()) and not PROOF.search(outline.text()):
+        return ended("contact-unsaid", {"shown": drawn}, node=button, url=shown.url)
+    kept_out = await visit.kept_out(shown, lambda apart: _contact_in(apart) or next(iter(apart.of("textbox")), None))
+    if kept_out is not None:
+        return kept_out
+    if PROOF.search(shown.text()) and not PROOF.search(before.text()):
         obstacle = f"“{clean(button.name, SHORT)}” asks for proof of a person first"
-        return ended("unwalked", {"obstacle": obstacle}, node=button, url=outline.url)
-    return ended("shut", node=button, url=outline.url) if pressed.held else None
+        return ended("unwalked", {"obstacle": obstacle}, node=button, url=shown.url)
+    return ended("shut", node=button, url=shown.url) if pressed.held and not pressed.led else None
 
 
 async def _backwards(visit: Visit, outline: Outline, value: str) -> bool:
@@ -469,23 +482,12 @@ async def _by_button(visit: Visit) -> TaskResult | None:
     fresh = await visit.at_home_again(node)
     if fresh is None:
         return None
-    opens, begun = visit.act or bool(await visit.page.ask(fresh, "opener")), len(visit.page.fence.held)
-    try:
-        pressed = await visit.page.tried(fresh, shut=not opens)
-    except Untouched:
-        return None
-    outline = await _led(visit, pressed) or pressed.outline or await visit.page.look()
-    visit.step("pressed", fresh, outline=outline)
-    way = await _way(visit, outline, by_name=True) or _opened(visit.page.fence.held[begun:])
-    if way:
-        return ended("contact-done", {"way": way}, url=outline.url)
-    kept_out = await visit.kept_out(outline, lambda apart: _contact_in(apart) or next(iter(apart.of("textbox")), None))
-    if kept_out is not None:
-        return kept_out
-    if pressed.held and not pressed.led:
-        return ended("shut", node=node, url=outline.url)
+    opens = visit.act or bool(await visit.page.ask(fresh, "opener"))
+    pressed = await _pressed(visit, fresh, visit.home, shut=not opens)
+    if pressed is not None:
+        return pressed
     await visit.shown(visit.url)
-    return await _in_part(visit) or ended("contact-unsure", node=node, url=outline.url)
+    return await _in_part(visit) or ended("contact-unsure", node=node, url=visit.url)
 
 
 async def _led(visit: Visit, pressed: Pressed) -> Outline | None:

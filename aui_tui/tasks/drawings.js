@@ -291,14 +291,30 @@ async data => {
 }
 
 //: pictured  What of the page shows an SVG picture, each with the address of it or its source: pictures, what style sheets lay
-// behind and beside, and drawings in the page whose texts the accessibility tree leaves out.
+// behind and beside, and drawings in the page whose texts the accessibility tree leaves out. Of a canvas that says nothing the
+// source of such a picture with what scripts have written on it.
 () => {
   const box = element => element.getBoundingClientRect(), quoted = text => [...text.matchAll(/url\("((?:[^"\\]|\\.)*)"\)/g)].map(one => one[1].replace(/\\(.)/g, "$1"));
   const painted = element => quoted(["", "::before", "::after"].map(side => {
     const style = getComputedStyle(element, side || null);
     return style.backgroundImage + (side ? style.content : "");
   }).join());
+  // the last that was written in a place stands there; what is far apart in a row, as the labels of an axis, is no one text
+  const written = canvas => {
+    const rows = new Map(), picture = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    for (const { text, x, y } of canvas[Symbol.for("painted")] || []) {
+      const at = Math.round(y / 6), rest = (rows.get(at) || []).filter(one => Math.abs(one.x - x) > 2);
+      rows.set(at, [...rest, { text, x }].sort((left, right) => left.x - right.x));
+    }
+    for (const row of rows.values()) {
+      const close = (left, right) => right.x - left.x < 24 + 14 * left.text.length, between = row.some(one => one.text.length > 1) ? " " : "";
+      const texts = row.reduce((found, one, at) => at && close(row[at - 1], one) ? [...found.slice(0, -1), found[found.length - 1] + between + one.text] : [...found, one.text], []);
+      for (const text of texts) picture.appendChild(document.createElementNS(picture.namespaceURI, "text")).textContent = text;
+    }
+    return picture.children.length ? [picture.outerHTML] : [];
+  };
   const sources = element => {
+    if (element.localName === "canvas") return element.textContent.trim() || element.ariaLabel ? [] : written(element);
     if (element.localName === "img") return element.naturalWidth > 0 ? [element.currentSrc] : [];
     if (element.localName !== "svg") return element.matches("object,embed,iframe") ? [] : painted(element);
     return element.closest("[aria-hidden=true],[role=img],[role=presentation],[role=none]") ? [element.outerHTML] : [];

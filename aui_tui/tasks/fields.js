@@ -35,6 +35,12 @@ getEventListeners => {
   return found ? found.cloneNode(false).outerHTML.slice(0, 200) : "";
 }
 
+//: unshown-fields  Whether a form holds fields to type in and shows none of them.
+() => (DEEP)("form").some(form => {
+  const fields = [...form.querySelectorAll("input:not([type]),input[type=text],input[type=email],input[type=tel],textarea")];
+  return fields.length > 1 && fields.every(field => !field.checkVisibility({ visibilityProperty: true }));
+})
+
 //: opensearch  The address for searching that the page's OpenSearch description declares.
 async () => {
   const link = document.querySelector('link[rel~="search" i][type="application/opensearchdescription+xml" i][href]');

@@ -33,7 +33,7 @@ from aui_tui.tasks.forms import (
 )
 from aui_tui.tasks.outline import ENTRIES, SHORT, Node, Outline
 from aui_tui.tasks.page import LOOK, Closed, Page, Stuck
-from aui_tui.tasks.pointing import ALONE, MAX_PRESSES, by_control, by_pointing, pointable, presses
+from aui_tui.tasks.pointing import ALONE, MAX_PRESSES, by_control, by_pointing, by_two_presses, pointable, presses
 from aui_tui.tasks.reading import FILE, covered
 from aui_tui.tasks.sending import REACTION, sent_by_mouse, written_by_mouse
 from aui_tui.tasks.visit import Visit, ended
@@ -252,6 +252,10 @@ class _Search:
             outline = await by_choices(visit, choices, shows)
             pointed = pointed or await self._without_name(url, shows) if outline is None else ""
             found = found or await forms_of(visit.page, await visit.page.look(whole=False)) if pointed else []
+        if outline is None and not pointed and await visit.page.query("unshown-fields"):
+            await visit.shown(url)
+            pointed = await by_two_presses(visit, "field", shows)
+            found = await forms_of(visit.page, await visit.page.look(whole=False)) if pointed else []
         if outline is not None and (opened is not None or shows(outline)):
             forms = await forms_of(visit.page, outline)
             if forms:

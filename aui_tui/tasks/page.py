@@ -152,6 +152,7 @@ class Point(NamedTuple):
 
     ``is_control``: a control with a name gets a press there. ``drag``: how far it can be dragged to the right and down,
     to the left and up below 0. ``wheels``, ``doubles``, ``touches``: it listens to a wheel, a double press, a finger.
+    ``half``: half of its width that is in sight.
     """
 
     x: float
@@ -161,6 +162,7 @@ class Point(NamedTuple):
     wheels: bool
     doubles: bool
     touches: bool
+    half: float
 
 
 class Page:
@@ -787,7 +789,7 @@ class Page:
         if point is None or point.is_control or not any(point.drag):
             return None
         right, down = point.drag
-        begin = point.x if down or right > 0 else point.x - right / 2
+        begin = point.x if down or right > 0 else point.x + min(-right / 2, point.half - 4)
         mouse = self.tab.mouse
         await _answer(mouse.move(begin, point.y))
         await _answer(mouse.down())

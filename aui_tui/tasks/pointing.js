@@ -331,7 +331,8 @@ element => (OPERATED)(element)
 
 //: point  Bring one of what may be pointed at into sight; the centre of what is in sight of it, whether a control with a
 // name gets a press there, how far it can be dragged, the way whose turn it is: to the right or down, below 0 to the left or up;
-// whether it listens to a wheel, to a double press, and to a finger, itself or what lies around it and is not the page.
+// whether it listens to a wheel, to a double press, and to a finger, itself or what lies around it and is not the page; half of
+// its width that is in sight.
 at => {
   const element = globalThis[Symbol.for("pointable")][at], above = ABOVE, deep = DEEP;
   const listening = globalThis[Symbol.for("listening")] || {}, listens = (kind, one = element) => !!listening[kind] && listening[kind].has(one);
@@ -355,7 +356,15 @@ at => {
   const style = getComputedStyle(element), broad = listens("grabs") && box.width > 200;
   const slides = /grab|resize|move/.test(style.cursor) || /none|pan-y/.test(style.touchAction);
   const wide = box.width > right - left + 40 || (style.overflowX === "hidden" && element.scrollWidth > element.clientWidth + 40);
-  const room = element.parentElement ? element.parentElement.getBoundingClientRect().right - box.left : 0;
+  // a knob goes along its track; a grip at an edge of the window, or of a tall track, away from that
+  const track = element.parentElement ? element.parentElement.getBoundingClientRect() : box, view = element.ownerDocument.defaultView;
+  const free = { right: track.right - box.right, down: track.bottom - box.bottom, up: box.top - track.top }, most = size => Math.min(300, size - 8);
+  const grip = () => {
+    if (free.right >= 40 || !/fixed|absolute|sticky/.test(getComputedStyle(element).position)) return [track.right - box.left, 0];
+    if (track.height > box.height + 40 && track.width <= 3 * box.width) return [0, free.down >= free.up ? free.down : -free.up];
+    if (box.right >= view.innerWidth - 24) return [-most(box.left), 0];
+    return box.bottom >= view.innerHeight - 24 ? [0, -most(box.top)] : [track.right - box.left, 0];
+  };
   const centre = one => { const { left, width, top, height } = one.getBoundingClientRect(); return [left + width / 2, top + height / 2]; };
   const to = one => { const [right, down] = centre(one), [from, begin] = centre(element); return [right - from, down - begin]; };
   const held = (element.draggable && element.localName !== "a") || slides || listens("grabs");
@@ -366,7 +375,7 @@ at => {
   let doubles = false, touches = false;
   for (let node = element; node && !doubles; node = above(node)) doubles = listens("doubles", node);
   for (let node = element.contains(hit) ? hit : element; node && !touches && !node.querySelector("main,h1"); node = above(node)) touches = listens("touches", node);
-  const usual = next ? to(next) : slides && wide ? [20 - (right - left), 0] : broad ? [(left - right) / 2, 0] : slides ? [room, 0] : [0, 0];
+  const usual = next ? to(next) : slides && wide ? [20 - (right - left), 0] : broad ? [(left - right) / 2, 0] : slides ? grip() : [0, 0];
   // a thing that says what is asked for, as a price, may go into a box that listens to nothing; one after the other is tried
   const cost = new RegExp(listening.about || "(?!)");
   const sold = () => {
@@ -380,7 +389,7 @@ at => {
   if (listening.at !== at) Object.assign(listening, { at, turn: 0 });
   const way = ways[listening.turn] || { drag: [0, 0] }, drag = way.drag;
   Object.assign(listening, { ways: ways.length, place: way.place, had: way.place ? way.place.textContent : "" });
-  return [x, y, !!hit && !own && (OPERATED)(hit), drag, listens("wheels"), doubles, touches];
+  return [x, y, !!hit && !own && (OPERATED)(hit), drag, listens("wheels"), doubles, touches, (right - left) / 2];
 }
 
 //: elsewhere  Go on to the next way to drag what was pointed at last; whether there is one.

@@ -123,10 +123,14 @@ element => {
   return [before, after, above(top)].filter(one => one && shown(one)).concat([before, after].filter(Boolean).flatMap(parts));
 }
 
-//: serves  Whether an element is a mark beside the one control that is shown with it, or asks for help: the control does without.
+//: serves  Whether an element is a mark beside the one control that is shown with it, or asks for help, or stands before a text
+// that is folded and holds no control: the controls do without.
 element => {
   const said = (element.textContent || "").trim(), around = element.parentElement;
   if (/^[?iⓘℹ]$/.test(said)) return true;
+  const folded = one => !!one && (!one.checkVisibility() || one.getBoundingClientRect().height < 4) && one.textContent.trim().length >= 30 &&
+    !one.querySelector("input,select,textarea,button,li,[role]");
+  if (said && [element, around].some(one => one && !one.matches("form") && folded(one.nextElementSibling))) return true;
   return !/[\p{L}\p{N}]/u.test(said) && !!around && !around.matches("form,body,main") &&
     [...around.querySelectorAll("input,select,textarea")].filter(control => control.checkVisibility({ visibilityProperty: true })).length === 1;
 }
