@@ -69,7 +69,7 @@ async () => {
 () => { const deep = DEEP; return deep("input[type=file]").length > 0; }
 
 //: control  What an element says of itself as a control of a form, and what that would do. `key` numbers the form, -1 without one;
-// `declared`: it says by which method it sends; `entries`: its fields of text; `marked`: the markup calls it or the control a
+// `group`: the radio buttons that it is one of; `declared`: it says by which method it sends; `entries`: its fields of text; `marked`: the markup calls it or the control a
 // search; `sends`: a button with a name sends it, and it is none around the content of the page; `numbers`: the control is a list
 // of nothing else.
 element => {
@@ -99,6 +99,7 @@ element => {
   return {
     type: (element.type || "").toLowerCase(),
     tag: element.tagName,
+    group: element.type === "radio" ? element.name : "",
     key: form ? deep("form,[role=form]", reached || element.ownerDocument).indexOf(form) : -1,
     reached: !!reached,
     password: !!around.querySelector("input[type=password]"),
@@ -257,22 +258,6 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
   const chosen = looks(around).reverse();
   Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });
   return chosen.slice(0, 8).map(element => element.cloneNode(false).outerHTML.slice(0, 160));
-}
-
-//: puzzle  The start tag of what asks for proof of a person in words that match, and holds no control and something to press,
-// where a form is hidden, or a control of a name that matches `named`.
-([words, named]) => {
-  const shown = element => element.checkVisibility({ visibilityProperty: true }), control = "a[href],button,input,select,textarea,iframe,[tabindex],[role]";
-  const fields = form => form.querySelectorAll("input:not([type=hidden]),textarea").length;
-  const hidden = named ? [...document.querySelectorAll("a[href],button,[role=button]")].some(one => !shown(one) && new RegExp(named, "i").test((one.textContent || "").trim()))
-    : [...document.forms].some(form => !shown(form) && fields(form) > 1 && !form.querySelector("[type=password]") && !form.closest("[role=search],search"));
-  const said = new RegExp(words, "i");
-  const asking = hidden && [...document.querySelectorAll("p,h2,h3,h4,label,span,div")].find(element => shown(element) &&
-    (element.textContent || "").length < 200 && said.test(element.textContent) && ![...element.children].some(inner => said.test(inner.textContent)));
-  const around = asking && (asking.nextElementSibling ? asking.parentElement : asking);
-  if (!around || around.matches("body,main,[role=main]") || [...around.querySelectorAll(control)].some(shown)) return "";
-  const silent = [...around.querySelectorAll("*")].filter(element => shown(element) && !element.textContent.trim() && element.getBoundingClientRect().height >= 16);
-  return silent.length ? around.cloneNode(false).outerHTML.slice(0, 200) : "";
 }
 
 //: bare-forms  The numbers of the forms that send by POST what is hidden, show no control but those that send, and those by name.

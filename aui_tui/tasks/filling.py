@@ -37,7 +37,7 @@ from aui_tui.tasks.pointing import ALONE, MAX_PRESSES, by_control, by_pointing, 
 from aui_tui.tasks.reading import FILE, covered
 from aui_tui.tasks.sending import REACTION, sent_by_mouse, written_by_mouse
 from aui_tui.tasks.visit import Visit, ended
-from aui_tui.tasks.vocabulary import INVITE, NEVER, NEXT, PUZZLE, SEARCH, is_tool, opens
+from aui_tui.tasks.vocabulary import INVITE, NEVER, NEXT, SEARCH, is_tool, opens
 from aui_tui.text import count
 
 if TYPE_CHECKING:
@@ -297,14 +297,10 @@ def _is_choice(node: Node) -> bool:
 
 
 async def _not_fields(visit: Visit, outline: Outline) -> TaskResult | None:
-    """Return the ending where a page, which is open, has elements that take typing and are no fields, or a puzzle."""
-    for reason, question, argument in (
-        ("form-editable", "editable", LOOSE),
-        ("form-puzzle", "puzzle", [PUZZLE.pattern, ""]),
-    ):
-        tag = str(await visit.page.query(question, argument) or "")
-        if tag:
-            return ended(reason, url=outline.url, snippet=tag)
+    """Return the ending where a page, which is open, has elements that take typing and are no fields."""
+    tag = str(await visit.page.query("editable", LOOSE) or "")
+    if tag:
+        return ended("form-editable", url=outline.url, snippet=tag)
     written = await written_by_mouse(visit, outline)
     if written:
         return ended("form-editable", url=outline.url, snippet=written)

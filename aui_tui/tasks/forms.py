@@ -14,7 +14,7 @@ from aui_tui.tasks.vocabulary import BOOK, BUY, MAIL, PROOF, SEARCH, TRAP
 LOOSE: Final = 2
 """Text fields outside every form that make one together."""
 LISTS: Final = 2
-"""Lists or sliders that make a form without anything to type in; one alone picks a language or a currency."""
+"""Lists, sliders or rows of radio buttons that make a form without anything to type in; one alone picks a language."""
 NEAR: Final = 8
 """Elements before a field that may say what it is for."""
 MOST: Final = 40
@@ -48,8 +48,8 @@ class Form(NamedTuple):
 
 
 def has_entry(outline: Outline) -> bool:
-    """Say whether a page has a field to type in that is not a search field, or several sliders."""
-    return bool(entries(outline)) or len(outline.of("slider")) >= LISTS
+    """Say whether a page has a field to type in that is not a search field, or several sliders or radio buttons."""
+    return bool(entries(outline)) or len(outline.of("slider", "radio")) >= LISTS
 
 
 def entries(outline: Outline) -> Counter[tuple[str, str]]:
@@ -146,17 +146,18 @@ def _takes_typing(control: Control) -> bool:
 
 
 def _chooses(controls: list[Control]) -> bool:
-    """Say whether a form without anything to type in has lists or sliders with names, whose values it sends by POST.
+    """Say whether a form without anything to type in has lists, sliders or rows of radio buttons with names.
 
-    In the head or foot of a page it picks a language and a currency.
+    It sends by POST what is chosen. In the head or foot of a page it picks a language and a currency.
     """
-    lists = [control for control in controls if control.about["tag"] == "SELECT" or control.node.role == "slider"]
+    choices = [one for one in controls if one.about["tag"] == "SELECT" or one.node.role in ("slider", "radio")]
     sends = all(
         one.about["sends"] and one.about["method"] == "post" and not SEARCH.search(one.about["buttons"])
-        for one in lists
+        for one in choices
     )
-    names = {one.node.name for one in lists if not AROUND & set(one.node.path)}
-    return sends and "" not in names and len(names) >= LISTS
+    inside = [one for one in choices if not AROUND & set(one.node.path)]
+    rows = {one.about["group"] or one.node.name for one in inside}
+    return sends and all(one.node.name for one in inside) and len(rows) >= LISTS
 
 
 def _asks_who(about: dict[str, Any]) -> bool:

@@ -227,8 +227,8 @@ def tells(before: Outline, shown: Outline, held: Sequence[Held], *, by_name: boo
     paths = [(one, urlsplit(one.url).path) for one in held if one.own and (one.sends or one.document)]
     orders = (acts(one.url) or CART.search(path) or (one.document and one.method != "GET") for one, path in paths)
     asks = any(orders) and not any(OTHER_ICON.search(path) for _, path in paths)
-    had, carts = {node.text for node in before.nodes}, _carts(before)
-    counts = any(map(str.isdigit, "".join(said for said in _carts(shown) if said not in carts)))
+    had, counted = {node.text for node in before.nodes}, set(map(_digits, _carts(before)))
+    counts = bool(set(map(_digits, _carts(shown))) - counted - {""})
     fresh = [node.text for node in shown.nodes if node.text not in had and len(node.text) <= LINE]
     own = words(" ".join(before.headings()))
     things = _things(before)
@@ -240,6 +240,10 @@ def tells(before: Outline, shown: Outline, held: Sequence[Held], *, by_name: boo
         return True
     fresh = [text for text in fresh if not by_name or words(text) & own or CART.search(text) or KEPT.search(text)]
     return asks or counts or any(TAKEN.search(text) and not ASIDE.search(text) for text in fresh)
+
+
+def _digits(text: str) -> str:
+    return " ".join(_NUMBER.findall(text))
 
 
 def _things(outline: Outline) -> set[str]:

@@ -10,7 +10,7 @@ from typing import Final
 
 from aui_tui.model.tasks import BLOCKED, DONE, INCONCLUSIVE, TaskResult
 from aui_tui.tasks.cards import CONTROLS, SEVERAL, Card, block_of, nameless_cards, price_in
-from aui_tui.tasks.enabling import SET, by_choices, enabled, freed, frees, frees_by_choice, press_offline
+from aui_tui.tasks.enabling import SET, by_choices, enabled, freed, frees, frees_by_choice, is_choice, press_offline
 from aui_tui.tasks.fence import Held, pages_asked
 from aui_tui.tasks.offered import Offer, label_of, main_of, name_of, offered, tells
 from aui_tui.tasks.outline import DIALOGS, SHORT, Node, Outline
@@ -21,6 +21,7 @@ from aui_tui.tasks.pointing import (
     by_control,
     by_mouse_alone,
     by_pointing,
+    pointable,
     presses,
     texts_that_say,
     trial_that,
@@ -32,11 +33,11 @@ from aui_tui.tasks.vocabulary import (
     ABOUT,
     ASIDE,
     CART,
+    CHOSEN_FIRST,
     CONTACT,
     DISMISS,
     OTHER_ICON,
     PRICE,
-    PUZZLE,
     SAYS_PRICE,
     SEARCH,
     SELLS,
@@ -544,10 +545,6 @@ async def _no_control(visit: Visit, offer: Offer) -> tuple[str, Node | None, dic
     pressed = await _by_mouse(visit, offer) if offer.unknown is None else ""
     if pressed:
         return "offer-control", None, {"example": f"; {pressed} adds it and has no role"}
-    asks = [PUZZLE.pattern, TAKE.pattern]
-    puzzle = str(await visit.page.query("puzzle", asks) or "") if offer.unknown is None else ""
-    if puzzle:
-        return "offer-control", None, {"example": f"; a puzzle that no control solves hides it: {puzzle}"}
     if offer.unknown is None and _IN_STOCK.search(outline.jsonld):
         clickable = await visit.page.inspect("clickable") or {"count": 0}
         if clickable["count"]:
@@ -671,7 +668,41 @@ async def _complete(visit: Visit, offer: Offer, control: Node, facts: dict[str, 
     if visit.act:
         await visit.served(offer.outline.url)
         return await _act(visit, offer, await visit.again(control) or control, facts)
+    chosen_by = await _chosen_first(visit, offer, control)
+    if chosen_by:
+        return await visit.blame("offer-choose-mouse", control, {**facts, "example": chosen_by}, url=offer.outline.url)
     return ended("offer-done", facts, node=control, url=offer.outline.url)
+
+
+async def _chosen_first(visit: Visit, offer: Offer, control: Node) -> str:
+    """Return the tag of what a mouse alone chooses, where ``control`` takes nothing without that and asks for it.
+
+    Empty where it takes the offer, or asks for nothing, or the page has choices with names.
+    """
+    page, url = visit.page, offer.outline.url
+    main = main_of(offer.outline, opened=offer.opener is not None)
+    if any(map(is_choice, main)) or not (await visit.facts(url)).moved:
+        return ""
+    for at in range(MAX_NAMELESS):
+        before = await _at(visit, offer)
+        spots = await pointable(page, "disabled", "(?!)") if at else []
+        if at > len(spots):
+            break
+        await page.attempt()
+        if at:
+            await page.clicked(at - 1)
+        held, shown = await press_offline(visit, await visit.again(control) or control)
+        is_taken = tells(before, shown, held)
+        if is_taken or (not at and not _asks_choice(before, shown)):
+            return spots[at - 1].tag if at else ""
+    return ""
+
+
+def _asks_choice(before: Outline, shown: Outline) -> bool:
+    """Say whether a page asks for a choice that it did not ask for ``before``."""
+    had = {node.text or node.name for node in before.nodes}
+    fresh = (text for node in shown.nodes if (text := node.text or node.name) not in had)
+    return any(CHOSEN_FIRST.search(text) for text in fresh)
 
 
 async def _act(visit: Visit, offer: Offer, control: Node, facts: dict[str, str]) -> TaskResult:

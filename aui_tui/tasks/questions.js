@@ -128,8 +128,10 @@ element => {
 element => {
   const said = (element.textContent || "").trim(), around = element.parentElement;
   if (/^[?iⓘℹ]$/.test(said)) return true;
-  const folded = one => !!one && (!one.checkVisibility() || one.getBoundingClientRect().height < 4) && one.textContent.trim().length >= 30 &&
-    !one.querySelector("input,select,textarea,button,li,[role]");
+  const sentence = node => node.nodeType === 3 && node.data.trim().length >= 30, alike = one => one.children.length > 2 &&
+    new Set([...one.children].map(inner => inner.tagName + inner.className)).size === 1;
+  const folded = one => !!one && (!one.checkVisibility() || one.getBoundingClientRect().height < 4) && !alike(one) &&
+    [one, ...one.querySelectorAll("*")].some(inner => [...inner.childNodes].some(sentence)) && !one.querySelector("input,select,textarea,button,li,[role]");
   if (said && [element, around].some(one => one && !one.matches("form") && folded(one.nextElementSibling))) return true;
   return !/[\p{L}\p{N}]/u.test(said) && !!around && !around.matches("form,body,main") &&
     [...around.querySelectorAll("input,select,textarea")].filter(control => control.checkVisibility({ visibilityProperty: true })).length === 1;

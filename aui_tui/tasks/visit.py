@@ -43,7 +43,7 @@ MAX_SHADOW_CHECKS: Final = 3
 """Texts that are checked for a closed shadow root around them."""
 ROUTE: Final = ("/", "!")
 """How the fragment of an address begins that is no place of a page, but a route of its scripts."""
-PUZZLE_TEXT_CHARS: Final = 1000
+PUZZLE_TEXT_CHARS: Final = 3000
 """Characters at the beginning of a page that are searched for the words of a puzzle."""
 
 
@@ -228,7 +228,6 @@ class Visit:
             page.query("links-left-out"),
             page.inspect("written", MAIL.pattern),
             page.query("editable", LOOSE),
-            page.query("puzzle", [PUZZLE.pattern, ""]),
             page.query("bare-forms"),
         )
         moved, hidden, painted, priced, links, *instead = await asyncio.gather(*questions)

@@ -54,6 +54,8 @@ KEPT: Final = _names("kept")
 """What a page says once a place, a seat or a time is kept for one person."""
 TAKE_LAST: Final = re.compile("(?:" + "|".join(_table()["take_last"]) + ")$", re.IGNORECASE)
 CART: Final = _names("cart")
+CHOSEN_FIRST: Final = _names("chosen_first")
+"""What a page asks for where something was to be chosen first."""
 OWN: Final = _names("own")
 """What a heading says of a list that is the reader's own."""
 UNDOES: Final = _names("never")
