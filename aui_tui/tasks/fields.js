@@ -261,8 +261,8 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
 }
 
 //: bare-forms  The numbers of the forms that send by POST what is hidden, show no control but those that send, and those by name.
-// At least two inputs wait for a value, or one where days stand. None around the content of the page, in its head or foot, or
-// for consent.
+// At least two inputs wait for a value, or one where days stand; a row of boxes that only their labels show is one. None around
+// the content of the page, in its head or foot, or for consent.
 () => {
   const deep = DEEP, operated = OPERATED, spoken = SPOKEN, shown = element => element.checkVisibility({ visibilityProperty: true });
   const around = "nav,header,footer,search,dialog," + ["navigation", "banner", "contentinfo", "search", "dialog"].map(role => `[role=${role}]`).join() +
@@ -275,16 +275,18 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
     if ((form.getAttribute("method") || "").toLowerCase() !== "post" || form.closest(around) || form.querySelector("main,nav,[role=main]")) return [];
     const controls = [...new Set([...form.elements || [], ...deep(control, form)])].filter(one => one.matches(control) && shown(one) &&
       (one.matches("iframe,[contenteditable]") || (operated(one) && (one.matches("input,select,textarea") || spoken(one)))));
-    const waiting = [...form.querySelectorAll("input")].filter(waits).length;
+    const labelled = [...form.querySelectorAll("input[type=radio],input[type=checkbox]")].filter(box => !shown(box) && [...box.labels].some(shown));
+    const waiting = [...form.querySelectorAll("input")].filter(waits).length + new Set(labelled.map(box => box.name)).size;
     const fits = controls.length && controls.every(sends) && (waiting > 1 || (waiting && deep("*", form).filter(day).length >= 7));
     return fits ? [[String(at), controls.map(one => one.innerText || one.value || one.getAttribute("aria-label") || one.alt || "").join(" | ")]] : [];
   });
 }
 
 //: choices  Start tags of what a form of that number shows like things to choose from: what reacts, beside each other, in place
-// of a control that is not displayed, or drawn like a button, a field or a place to drop something.
-(getEventListeners, key) => {
-  const deep = DEEP, operated = OPERATED, boxed = BOXED, serves = SERVES, reacts = REACTS;
+// of a control that is not displayed, or drawn like a button, a field or a place to drop something; with `marks` also what serves
+// a control.
+(getEventListeners, key, marks) => {
+  const deep = DEEP, operated = OPERATED, boxed = BOXED, serves = SERVES, reacts = REACTS, ticks = TICKS;
   const form = deep("form,[role=form]")[Number(key)];
   if (!form) return [];
   const text = element => (element.textContent || "").trim(), control = "input,select,textarea,button,a[href],label,[role]";
@@ -305,7 +307,8 @@ text => globalThis[Symbol.for("pointable")][0].textContent.includes(text)
   const live = element => reacts(getEventListeners, element);
   const kinds = [live, stands, blank, drop, sign, boxed, alike, day];
   const rank = element => kinds.findIndex(kind => kind(element));
-  const chosen = deep("div,span,li,p,b,i,svg,td", form).filter(element => element.checkVisibility({ visibilityProperty: true }) && !operated(element) && !serves(element) &&
+  const chosen = deep("div,span,li,p,b,i,svg,td,label", form).filter(element => element.checkVisibility({ visibilityProperty: true }) && (marks || !serves(element)) &&
+    (element.localName === "label" ? ticks(element) && !element.parentElement.querySelector("button,[role],[tabindex]") : !operated(element)) &&
     (text(element).length < 40 || drop(element)) && rank(element) >= 0 && ![...element.querySelectorAll(control)].some(inner => inner.checkVisibility()))
     .sort((left, right) => rank(left) - rank(right));
   Object.defineProperty(globalThis, Symbol.for("pointable"), { value: chosen, configurable: true });

@@ -31,7 +31,7 @@ from aui_tui.tasks.forms import (
     only_takes,
     size,
 )
-from aui_tui.tasks.outline import ENTRIES, SHORT, Node, Outline
+from aui_tui.tasks.outline import DIALOGS, ENTRIES, SHORT, Node, Outline
 from aui_tui.tasks.page import LOOK, Closed, Page, Stuck
 from aui_tui.tasks.pointing import ALONE, MAX_PRESSES, by_control, by_pointing, by_two_presses, pointable, presses
 from aui_tui.tasks.reading import FILE, covered
@@ -49,6 +49,8 @@ INVITING: Final = 4
 DEEPER: Final = 2
 """Pages that are opened where none that was seen has a form: about contact, behind the likeliest links of the homepage,
 and behind links that invite on the pages that were opened."""
+MARKS: Final = "marks"
+"""Asks for marks beside controls among what may be chosen in a form."""
 LATE: Final = 8.0
 """Seconds for the fields of a form that was there before."""
 MENU: Final = 4
@@ -61,6 +63,10 @@ class _State(NamedTuple):
     whole: str
     shown: str
     hidden: str
+
+    @property
+    def held(self) -> str:
+        return self.shown + self.hidden
 
 
 async def form(visit: Visit) -> TaskResult:
@@ -95,7 +101,7 @@ async def form(visit: Visit) -> TaskResult:
         if closed is None:
             return ended("form-absent")
         await search.freshen()
-        return await _closed(visit, closed)
+        return await _closed(visit, await visit.here(closed.url))
     await search.freshen()
     return await _filled(visit, best)
 
@@ -262,6 +268,8 @@ class _Search:
                 return await _judge(visit, outline, max(forms, key=size))
             if asked_code(outline) is not None:
                 return ended("unwalked", {"obstacle": "what opens asks for proof of a person first"}, url=url)
+            if _disabled(outline):
+                return await _closed(visit, outline)
             return await visit.kept_out(outline, lambda apart: next(filter(is_entry, apart.nodes), None))
         return ended("form-pointing", url=url, snippet=pointed) if found else None
 
@@ -339,12 +347,12 @@ async def _by_mouse(visit: Visit, form: Form) -> str:
     return ""
 
 
-async def _presses_in(page: Page, key: str) -> AsyncIterator[tuple[str, _State, _State]]:
+async def _presses_in(page: Page, key: str, marks: str = "") -> AsyncIterator[tuple[str, _State, _State]]:
     """Press what stands in the form of that number like things to choose from, and drag what a press leaves as it is.
 
-    Yields each start tag with the form before and after.
+    Yields each start tag with the form before and after. ``marks``: press marks beside controls too.
     """
-    for at, tag in enumerate(map(str, await page.inspect("choices", key) or ())):
+    for at, tag in enumerate(map(str, await page.inspect("choices", key, marks) or ())):
         before = await _state(page, key)
         await page.hovered(at)
         if await _state(page, key) != before:  # it may follow the mouse, or change by itself
@@ -389,25 +397,25 @@ async def _in_boxes(visit: Visit, outline: Outline) -> str:
 
 
 async def _filled_by_mouse(page: Page, key: str) -> str:
-    """Return the start tag of what fills the hidden inputs of a form where it is pressed, or what that brings up is.
+    """Return the start tag of what fills the inputs of a form where it is pressed, or what that brings up is.
 
     Presses that all fill them alike choose nothing.
     """
     held: set[str] = set()
     await pointable(page, "mark", "(?!)")  # what comes up is told from what is there now
-    async for tag, before, after in _presses_in(page, key):
+    async for tag, before, after in _presses_in(page, key, MARKS):
         last: _State | None = after
-        held.add(after.hidden)
-        entries = await pointable(page, "fresh", "(?!)") if after.hidden == before.hidden else []
+        held.add(after.held)
+        entries = await pointable(page, "fresh", "(?!)") if after.held == before.held else []
         if entries:  # the first may say what to choose
             await page.clicked(len(entries) - 1)
             last = await _state(page, key)
-            held |= {last.hidden} if last is not None else set()
+            held |= {last.held} if last is not None else set()
         if len(held) > 1:
             await asyncio.sleep(2 * ALONE)
             return tag if last is not None and await _state(page, key) == last else ""
         await pointable(page, "mark", "(?!)")
-        await page.inspect("choices", key)
+        await page.inspect("choices", key, MARKS)
     return ""
 
 
@@ -431,7 +439,7 @@ def _disabled(outline: Outline) -> list[Node]:
 
 
 async def _closed(visit: Visit, outline: Outline) -> TaskResult:
-    """Return the ending of a page whose fields are disabled: of its form, where a choice by role and name enables it.
+    """Return the ending of an open page whose fields are disabled: of its form, where a choice by name enables it.
 
     Blocked where only a mouse does, else a doubt: it may be closed to everybody.
     """
@@ -439,8 +447,8 @@ async def _closed(visit: Visit, outline: Outline) -> TaskResult:
     def is_free(shown: Outline) -> bool:
         return any(is_entry(node) and not node.disabled for node in shown.entries())
 
-    before = await visit.here(outline.url)
-    shown, tag = await enabled(visit, before.main(), is_free)
+    inside = [node for node in outline.nodes if DIALOGS & set(node.path)] or outline.main()
+    shown, tag = await enabled(visit, inside, is_free)
     forms = await forms_of(visit.page, shown) if shown is not None else []
     if shown is not None and forms:
         return await _judge(visit, shown, max(forms, key=size))
@@ -558,5 +566,7 @@ async def _not_kept(visit: Visit, form: Form, control: Control, begun: int, *, i
         return await visit.blame("form-unsure", node, url=form.url)
     if not control.about["readonly"]:
         return await visit.blame("form-lost", node, url=form.url)
-    closed = form.key >= 0 and await visit.page.inspect("unwritable", str(form.key)) is True
+    key = str(form.key)
+    closed = form.key >= 0 and await visit.page.inspect("unwritable", key) is True
+    closed = closed and not await _filled_by_mouse(visit.page, key)
     return await visit.blame("form-unwritable" if closed else "form-readonly", node, url=form.url)

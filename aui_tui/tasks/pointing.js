@@ -240,19 +240,21 @@ element => (OPERATED)(element)
   // for each letter of `about` what shows just that among things alike with ten letters and more, as the keys of a keyboard do;
   // then what else stands beside them and may send what they write, what says so first
   const keys = () => {
+    const written = element => (/^"((?:[^"\\]|\\.)*)"/.exec(getComputedStyle(element, "::before").content) || ["", ""])[1].trim();
+    const said = element => text(element) || written(element);
     const boards = new Map();
-    for (const element of every.filter(one => /^\p{L}$/u.test(text(one)) && !one.querySelector("*"))) {
+    for (const element of every.filter(one => /^\p{L}$/u.test(said(one)) && !one.querySelector("*"))) {
       const board = element.localName + element.className;
-      boards.set(board, new Map([[text(element).toLowerCase(), element], ...boards.get(board) || []]));
+      boards.set(board, new Map([[said(element).toLowerCase(), element], ...boards.get(board) || []]));
     }
     const [letters] = [...boards.values()].sort((left, right) => right.size - left.size);
-    const written = letters && letters.size >= 10 ? [...about].map(letter => letters.get(letter)) : [undefined];
-    if (written.includes(undefined)) return [];
-    const marked = MARKED, tells = element => marked([text(element), element.className, element.id].join(" "));
-    const others = [...new Set([...letters.values()].flatMap(key => [...above(key).children]))].filter(one => free(one) && text(one).length < 30 &&
-      !/^[\p{L}\p{N}<←⌫_␣.,'-]$/u.test(text(one)));
+    const typed = letters && letters.size >= 10 ? [...about].map(letter => letters.get(letter)) : [undefined];
+    if (typed.includes(undefined)) return [];
+    const marked = MARKED, tells = element => marked([said(element), element.className, element.id].join(" "));
+    const others = [...new Set([...letters.values()].flatMap(key => [...above(key).children]))].filter(one => free(one) && said(one).length < 30 &&
+      !/^[\p{L}\p{N}<←⌫_␣.,'-]$/u.test(said(one)));
     // what sends stands last on most keyboards, behind what takes a letter away
-    return [...written, ...others.reverse().sort((left, right) => tells(right) - tells(left))];
+    return [...typed, ...others.reverse().sort((left, right) => tells(right) - tells(left))];
   };
   // fields and editables without a name that are empty, one on a line, alone in their form, and ask for nothing like `about`
   const entries = () => deep("input:not([type]),input[type=text],input[type=search],textarea,[contenteditable]").filter(field => {

@@ -78,7 +78,8 @@ def queries(visit: Visit) -> list[tuple[str, bool]]:
     around = [node.name for node in home.nodes if {"navigation", "banner"} & set(node.path) and node.role == "link"]
     title, menu = words(home.title), words(" ".join(around))
     offered = items(visit, home)[:8]
-    names = [node.name for node in offered] or home.headings()
+    named = [node.name for node in offered or items(visit, home, main=False)[:8]]
+    names = named if offered else [*named, *home.headings()]
     prose = " ".join(node.text for node in home.main() if node.text)[:600]
     source: dict[str, int] = {}
     """The name in which a word stands first; the prose comes last."""
@@ -90,12 +91,13 @@ def queries(visit: Visit) -> list[tuple[str, bool]]:
     def rank(word: str) -> tuple[bool, bool, bool, int]:
         # a word of the menu, or of every row, stands on every page, so it tells less than others
         common = len(names) > QUERIES and all(word in name for name in names)
-        return source[word] == len(names), common, bool(words(word) & menu), -min(len(word), 8)
+        return source[word] == len(names), common, bool(offered and words(word) & menu), -min(len(word), 8)
 
     ordered = sorted(source, key=rank)
     best: dict[int, str] = {}
     for word in ordered:
-        best.setdefault(source[word], word)
+        # one of each name; where the page lists no items, one of its menu and one of what it says
+        best.setdefault(source[word] if offered else source[word] >= len(named), word)
     # words of several names: where one name is not searched for, its other words are not either
     chosen = list(dict.fromkeys((*best.values(), *ordered)))[:QUERIES]
     return [(word, bool(offered) and source[word] < len(names)) for word in chosen]
@@ -380,10 +382,10 @@ async def _failed(visit: Visit, tries: list[SearchResult], *, named: bool) -> Ta
     elif last.form.get("readonly") and (tag := await _into_read_only(visit, tries)):
         reason, looked_for = "search-keys", "keys that are buttons"
         facts["example"] = tag
-    elif named and (shown := await (_unlinked if last.reacted else _drawn_anew)(visit, last)):
+    elif shown := await (_unlinked if last.reacted else _drawn_anew)(visit, last, named=named):
         reason, looked_for = "search-no-results", "results with a role"
         facts["shown"] = shown
-    elif last.reacted and (tag := await _led_by_mouse(visit, last.query)):
+    elif tag := await _led_by_mouse(visit, [attempt.query for attempt in tries if attempt.reacted]):
         reason, looked_for = "search-no-results", "results with a role"
         facts["shown"] = f"; {tag} takes the mouse and {lack(tag)}"
     elif not any(attempt.moved for attempt in tries) and (tag := await _by_mouse(visit, last.query)):
@@ -494,9 +496,12 @@ async def _typed_again(visit: Visit, query: str) -> bool:
     return True
 
 
-async def _unlinked(visit: Visit, last: SearchResult) -> str:
-    """Return what shows the results to eyes alone: a drawing, or text that the accessibility tree leaves out."""
-    drawn = await pictures(visit)
+async def _unlinked(visit: Visit, last: SearchResult, *, named: bool) -> str:
+    """Return what shows the results to eyes alone: a drawing, or text that the accessibility tree leaves out.
+
+    ``named``: the word stands in the name of an item, so that a drawing may be that.
+    """
+    drawn = await pictures(visit) if named else ""
     if drawn:
         return drawn
     query = last.query.casefold()
@@ -505,9 +510,12 @@ async def _unlinked(visit: Visit, last: SearchResult) -> str:
     return ", for what appears is left out of the accessibility tree" if is_apart else ""
 
 
-async def _drawn_anew(visit: Visit, last: SearchResult) -> str:
-    """Return what of the page is drawn without words once something is typed, and was not before; empty without it."""
-    drawn = await pictures(visit)
+async def _drawn_anew(visit: Visit, last: SearchResult, *, named: bool) -> str:
+    """Return what of the page is drawn without words once something is typed, and was not before; empty without it.
+
+    ``named``: as in ``_unlinked``.
+    """
+    drawn = await pictures(visit) if named else ""
     if not drawn:
         return ""
     await visit.shown(visit.url)
@@ -515,16 +523,32 @@ async def _drawn_anew(visit: Visit, last: SearchResult) -> str:
     return drawn if await _typed_again(visit, last.query) and drawn != had else ""
 
 
-async def _led_by_mouse(visit: Visit, query: str) -> str:
-    """Return start tag and text of a result that only a mouse opens; empty without one.
+async def _led_by_mouse(visit: Visit, queries: Sequence[str]) -> str:
+    """Return start tag and text of a result of one of the ``queries`` that only a mouse opens; empty without one.
 
     It came for the word and not for nonsense, no link with a name did, and it leads on, or shows more of the word, once
     a mouse is on it or presses it, which nothing does by itself, nor a control with a name.
     """
-    page, control = visit.page, await _ask(visit, NONSENSE)
-    noise = [spot.tag.casefold().replace(NONSENSE, "") for spot in await _came_up(page, NONSENSE)]
-    attempt = await _ask(visit, query)
-    if isinstance(control, TaskResult) or isinstance(attempt, TaskResult) or attempt.outline.url != page.tab.url:
+    control = await _ask(visit, NONSENSE) if queries else None
+    noise = (
+        [spot.tag.casefold().replace(NONSENSE, "") for spot in await _came_up(visit.page, NONSENSE)] if queries else []
+    )
+    for query in queries:
+        attempt = await _ask(visit, query)
+        if isinstance(control, SearchResult) and isinstance(attempt, SearchResult):
+            tag = await _result_by_mouse(visit, attempt, control, noise)
+            if tag:
+                return tag
+    return ""
+
+
+async def _result_by_mouse(visit: Visit, attempt: SearchResult, control: SearchResult, noise: Sequence[str]) -> str:
+    """Return what ``_led_by_mouse`` does, for the query of an ``attempt`` whose results are open.
+
+    ``noise``: the tags of what a query for nonsense, the ``control``, brings.
+    """
+    page, query = visit.page, attempt.query
+    if attempt.outline.url != page.tab.url:
         return ""
     if set(appeared(attempt.outline, attempt.before)) - set(appeared(control.outline, control.before)):
         return ""
