@@ -110,7 +110,7 @@ element => {
     method: form ? (form.getAttribute("method") || "get").toLowerCase() : "",
     declared: !!form && form.hasAttribute("method"),
     action: form ? address(form.getAttribute("action") || "") : "",
-    entries: form ? form.querySelectorAll("input:not([type]),input[type=text],input[type=search],textarea").length : 0,
+    entries: form ? form.querySelectorAll("textarea,input:not([type])," + ["text", "search", "email", "tel", "url", "number"].map(type => `input[type=${type}]`).join()).length : 0,
     hint: element.placeholder || "",
     marked: (MARKED)(marks(element) + " " + marks(form)),
     sends: !!form && !form.querySelector("main,nav,[role=main]") && [...form.elements || []].some(one => named(one) &&

@@ -15,6 +15,8 @@ LOOSE: Final = 2
 """Text fields outside every form that make one together."""
 LISTS: Final = 2
 """Lists, sliders or rows of radio buttons that make a form without anything to type in; one alone picks a language."""
+WRITTEN: Final = frozenset({"text", "search", "email", "tel", "url", "number", "textarea"})
+"""Types of fields of text."""
 NEAR: Final = 8
 """Elements before a field that may say what it is for."""
 MOST: Final = 40
@@ -43,7 +45,7 @@ class Form(NamedTuple):
     @property
     def has_steps(self) -> bool:
         """It holds fields of text that are not shown, as those of its next step are."""
-        texts = sum(control.about["type"] in ("text", "search", "textarea") for control in self.controls)
+        texts = sum(control.about["type"] in WRITTEN for control in self.controls)
         return bool(self.controls[0].about["entries"] > texts)
 
 
@@ -110,7 +112,9 @@ def _counts(controls: list[Control], key: int) -> bool:
         return False
     nodes = [control.node for control in controls]
     written = sum(node.role == "textbox" for node in nodes)
-    if any(only_takes(about["buttons"], written, _choices(controls)) for about in abouts):
+    # what is booked may be chosen first, and the fields of a next step not be shown yet
+    chosen = max(_choices(controls), abouts[0]["entries"] - written)
+    if any(only_takes(about["buttons"], written, chosen) for about in abouts):
         return False
     entries = [control for control in controls if _takes_typing(control)]
     if key >= 0 and len(controls) == 1 and entries and _like_a_search(abouts[0]):

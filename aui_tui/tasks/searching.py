@@ -513,14 +513,22 @@ async def _unlinked(visit: Visit, last: SearchResult, *, named: bool) -> str:
 async def _drawn_anew(visit: Visit, last: SearchResult, *, named: bool) -> str:
     """Return what of the page is drawn without words once something is typed, and was not before; empty without it.
 
-    ``named``: as in ``_unlinked``.
+    ``named``: as in ``_unlinked``. What a script writes on a canvas counts where it holds what was typed.
     """
-    drawn = await pictures(visit) if named else ""
-    if not drawn:
+    page, query = visit.page, last.query.casefold()
+    drawn, written = await pictures(visit) if named else "", str(await page.query("painted") or "")
+    is_written = query in written.casefold()
+    if not (drawn or is_written):
         return ""
     await visit.shown(visit.url)
-    had = await pictures(visit)
-    return drawn if await _typed_again(visit, last.query) and drawn != had else ""
+    had, had_written = await pictures(visit), str(await page.query("painted") or "")
+    if not await _typed_again(visit, last.query):
+        return ""
+    if is_written and query not in had_written.casefold():
+        await visit.shown(visit.url)
+        echoes = await _typed_again(visit, NONSENSE) and NONSENSE in str(await page.query("painted") or "").casefold()
+        return "" if echoes else "; a canvas draws what is found"
+    return drawn if drawn != had else ""
 
 
 async def _led_by_mouse(visit: Visit, queries: Sequence[str]) -> str:
