@@ -37,7 +37,7 @@ from aui_tui.tasks.pointing import ALONE, MAX_PRESSES, by_control, by_pointing, 
 from aui_tui.tasks.reading import FILE, covered
 from aui_tui.tasks.sending import REACTION, sent_by_mouse, written_by_mouse
 from aui_tui.tasks.visit import Visit, ended
-from aui_tui.tasks.vocabulary import INVITE, NEVER, NEXT, SEARCH, is_tool, opens
+from aui_tui.tasks.vocabulary import INVITE, NEVER, NEXT, PUZZLE, SEARCH, is_tool, opens
 from aui_tui.text import count
 
 if TYPE_CHECKING:
@@ -271,7 +271,11 @@ class _Search:
             if _disabled(outline):
                 return await _closed(visit, outline)
             return await visit.kept_out(outline, lambda apart: next(filter(is_entry, apart.nodes), None))
-        return ended("form-pointing", url=url, snippet=pointed) if found else None
+        if found:
+            return ended("form-pointing", url=url, snippet=pointed)
+        trail = visit.trails.get(visit.place(url))
+        asks = trail is not None and any(PUZZLE.search(shown.text()) for shown in trail.shown)
+        return ended("unwalked", {"obstacle": "what opens asks for proof of a person first"}, url=url) if asks else None
 
     async def _without_name(self, url: str, shows: Callable[[Outline], bool]) -> str:
         """Return the start tag of a choice without a name that makes the page at ``url`` show fields; empty without."""

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from aui_tui.model.observations import READABLE_ENOUGH
@@ -135,6 +136,10 @@ class Closed(Exception):
         self.why = held.why
 
 
+PICTURE: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+"""A PNG picture of one pixel, in base64."""
+
+
 class Pressed(NamedTuple):
     """What came of a press. ``outline``: the page after it, where it changed. ``held``: what ended in the fence."""
 
@@ -152,7 +157,7 @@ class Point(NamedTuple):
 
     ``is_control``: a control with a name gets a press there. ``drag``: how far it can be dragged to the right and down,
     to the left and up below 0. ``wheels``, ``doubles``, ``touches``: it listens to a wheel, a double press, a finger.
-    ``half``: half of its width that is in sight.
+    ``half``: half of its width that is in sight. ``takes``: it listens to what is dropped into it.
     """
 
     x: float
@@ -163,6 +168,7 @@ class Point(NamedTuple):
     doubles: bool
     touches: bool
     half: float
+    takes: bool
 
 
 class Page:
@@ -796,6 +802,17 @@ class Page:
         await _answer(mouse.move(begin + right, point.y + down, steps=DRAGGED))
         await _answer(mouse.up())
         return await self.view()
+
+    async def given(self, point: Point) -> Outline:
+        """Drop a picture from the disk at a point, as from the desktop; return the page then."""
+        with NamedTemporaryFile(prefix="picture-", suffix=".png") as file:
+            file.write(base64.b64decode(PICTURE))
+            file.flush()
+            data = {"items": [], "files": [file.name], "dragOperationsMask": 1}
+            for kind in ("dragEnter", "dragOver", "drop"):
+                event = {"type": kind, "x": point.x, "y": point.y, "data": data}
+                await _answer((await self._cdp()).send("Input.dispatchDragEvent", event))
+            return await self.view()
 
     async def wheeled(self, at: int) -> Outline | None:
         """Turn the wheel over what may be pointed at, of that number; return the page then.

@@ -296,6 +296,7 @@ element => (OPERATED)(element)
   const listening = {
     surfaces,
     wheels: new Set(chosen.filter(wheels)),
+    files: new Set(chosen.filter(element => heard(/^dragover$/)(element) && heard(/^drop$/)(element))),
     grabs: new Set(around.filter(heard(/^(pointer|mouse|touch)(down|start)$/))),
     doubles: new Set(deep("*").filter(element => heard(/^dblclick$/)(element) || element.hasAttribute("ondblclick"))),
     drops: new Set(every.filter(heard(/^(drop|pointerup|mouseup|touchend)$/))),
@@ -334,7 +335,7 @@ element => (OPERATED)(element)
 //: point  Bring one of what may be pointed at into sight; the centre of what is in sight of it, whether a control with a
 // name gets a press there, how far it can be dragged, the way whose turn it is: to the right or down, below 0 to the left or up;
 // whether it listens to a wheel, to a double press, and to a finger, itself or what lies around it and is not the page; half of
-// its width that is in sight.
+// its width that is in sight; whether it listens to what is dropped into it, which may be files.
 at => {
   const element = globalThis[Symbol.for("pointable")][at], above = ABOVE, deep = DEEP;
   const listening = globalThis[Symbol.for("listening")] || {}, listens = (kind, one = element) => !!listening[kind] && listening[kind].has(one);
@@ -391,7 +392,7 @@ at => {
   if (listening.at !== at) Object.assign(listening, { at, turn: 0 });
   const way = ways[listening.turn] || { drag: [0, 0] }, drag = way.drag;
   Object.assign(listening, { ways: ways.length, place: way.place, had: way.place ? way.place.textContent : "" });
-  return [x, y, !!hit && !own && (OPERATED)(hit), drag, listens("wheels"), doubles, touches, (right - left) / 2];
+  return [x, y, !!hit && !own && (OPERATED)(hit), drag, listens("wheels"), doubles, touches, (right - left) / 2, listens("files")];
 }
 
 //: elsewhere  Go on to the next way to drag what was pointed at last; whether there is one.

@@ -184,7 +184,7 @@ async def pointable(page: Page, kind: str, about: str) -> list[Spot]:
 async def _trial(
     page: Page, at: int, tag: str, before: Outline, done: Callable[[Trial], bool] = lambda _: False
 ) -> Trial | None:
-    """Point at one of what may be pointed at, press it, drag it and turn the wheel over it, until that is ``done``.
+    """Point at one of what may be pointed at, press it, drag it, drop a file in it and turn the wheel, until ``done``.
 
     None where it has gone.
     """
@@ -220,6 +220,8 @@ async def _trial(
             drags -= 1
         elif not await page.query("elsewhere"):
             break
+    if point.takes and note(await page.given(point)):
+        return trial
     if point.wheels:
         note(await page.wheeled(at))
     return trial

@@ -426,6 +426,10 @@ async def _by_mouse(visit: Visit, query: str) -> str:
         if await page.clicked(at) is None:
             continue
         await asyncio.sleep(SENT)
+        shown = await page.look(whole=False)
+        sender = next(filter(_searches, shown.of("button")), None)
+        if query in tag and sender is not None and len(fence.held) == begun and await page.click(sender):
+            await asyncio.sleep(SENT)  # the entry had to be picked before
         asked = [held.url for held in fence.held[begun:] if held.own and (held.document or held.sends)]
         led = {url for url in asked if quote(query) in url or (query in tag and not visit.at_home(url))}
         done = led | {name for name, _ in results(await page.look(whole=False), query, before)}

@@ -142,7 +142,7 @@ PHONE: Final = re.compile(
     rf"(?:{_CALL})[^\d]{{0,16}}\(?\d[\d\s().\-/]{{5,16}}\d",
     re.IGNORECASE,
 )
-_NATIONAL: Final = r"0[1-9]\d{1,3}(?: ?[/-] ?| )\d{2,8}(?:[ -]\d{2,8}){0,3}|0[1-9](?:[ .]\d\d){4}|0[2-8] \d{4} \d{4}"
+_NATIONAL: Final = r"0[1-9]\d{1,3}(?: ?[/-] ?| )\d{2,8}(?:[ -]\d{2,8}){0,3}|0[1-9](?:[ .]\d\d){4}|0[1-9] \d{3,4} \d{4}"
 BARE_NUMBER: Final = re.compile(
     # of 9 to 12 digits, none in the form of a date or a count
     rf"\W*?(?=(?:\D*\d){{9,12}}\D*$)({_NATIONAL}|"
