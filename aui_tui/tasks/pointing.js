@@ -359,14 +359,17 @@ at => {
   const style = getComputedStyle(element), broad = listens("grabs") && box.width > 200;
   const slides = /grab|resize|move/.test(style.cursor) || /none|pan-y/.test(style.touchAction);
   const wide = box.width > right - left + 40 || (style.overflowX === "hidden" && element.scrollWidth > element.clientWidth + 40);
-  // a knob goes along its track; a grip at an edge of the window, or of a tall track, away from that
+  // a knob goes along its track; a grip of what stays at an edge of the window, or in a tall track, away from that
   const track = element.parentElement ? element.parentElement.getBoundingClientRect() : box, view = element.ownerDocument.defaultView;
   const free = { right: track.right - box.right, down: track.bottom - box.bottom, up: box.top - track.top }, most = size => Math.min(300, size - 8);
+  let stays = element;
+  while (stays && !(stays.nodeType === 1 && /fixed|sticky/.test(getComputedStyle(stays).position))) stays = above(stays);
   const grip = () => {
-    if (free.right >= 40 || !/fixed|absolute|sticky/.test(getComputedStyle(element).position)) return [track.right - box.left, 0];
+    const along = [track.right - box.left, 0], part = stays && stays.getBoundingClientRect();
+    if (free.right >= 40 && track.height <= 3 * box.height) return along;
     if (track.height > box.height + 40 && track.width <= 3 * box.width) return [0, free.down >= free.up ? free.down : -free.up];
-    if (box.right >= view.innerWidth - 24) return [-most(box.left), 0];
-    return box.bottom >= view.innerHeight - 24 ? [0, -most(box.top)] : [track.right - box.left, 0];
+    if (part && part.right >= view.innerWidth - 24 && part.left > 60) return [-most(box.left), 0];
+    return part && part.bottom >= view.innerHeight - 24 && part.top > 60 ? [0, -most(box.top)] : along;
   };
   const centre = one => { const { left, width, top, height } = one.getBoundingClientRect(); return [left + width / 2, top + height / 2]; };
   const to = one => { const [right, down] = centre(one), [from, begin] = centre(element); return [right - from, down - begin]; };

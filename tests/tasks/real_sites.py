@@ -745,11 +745,12 @@ def mediawiki(folder: Path) -> Iterator[int]:
         options = ("--dbtype=sqlite", f"--dbpath={folder}", "--server=http://shop.demo.test", "--scriptpath=")
         names = ("--skins=Vector", "--pass=sesame-open-wide", "Harbour wiki", "ada")
         run(php, "maintenance/install.php", *options, *names, cwd=site)
+        # what is linked to comes first: a link to a page of the same second may stay one to a page that is missing
         for name, text in {
-            "Main Page": f"{PROSE}\n\n* [[Lantern care]]\n* [[Kettle care]]\n* [[Contact]]\n",
             "Lantern care": f"Trim the wick of every lantern. {PROSE}\n",
             "Kettle care": f"Empty it every evening. {PROSE}\n",
             "Contact": f"Write to {MAIL}.\n",
+            "Main Page": f"{PROSE}\n\n* [[Lantern care]]\n* [[Kettle care]]\n* [[Contact]]\n",
         }.items():
             write(folder, {"page.txt": text})
             with (folder / "page.txt").open("rb") as file:
