@@ -12,7 +12,6 @@ from urllib.parse import unquote, urldefrag, urlsplit
 from aui_tui.model.observations import GONE
 from aui_tui.model.tasks import TaskResult
 from aui_tui.tasks.fence import Held, pages_asked
-from aui_tui.tasks.forms import LOOSE
 from aui_tui.tasks.lettering import lettering
 from aui_tui.tasks.outline import NOTHING, SHORT, Node, Outline
 from aui_tui.tasks.page import Closed, Pressed, Stuck, Untouched
@@ -579,27 +578,12 @@ async def _no_contact(visit: Visit, number: str, drawn_on: str, *, goes_on: bool
         number, drawn_on = await _number(visit, home=True), home.url
     if number:
         return ended("contact-drawn", url=drawn_on, snippet=number)
-    message = await _by_message(visit, home)
-    if message is not None:
-        return message
     part = await _in_part(visit)
     if part is not None:
         return part
     if goes_on:
         return ended("unwalked", {"obstacle": "the homepage goes on as it is scrolled, and its end was not reached"})
     return ended("contact-absent")
-
-
-async def _by_message(visit: Visit, home: Outline) -> TaskResult | None:
-    """Return the ending where the homepage, which is open, has a form that takes a message; None without one."""
-    fields = home.of("textbox")
-    if len(fields) < LOOSE or not await _takes_message(visit, home):
-        return None
-    way = await _way(visit, home, by_name=True)
-    if way:
-        return ended("contact-done", {"way": way}, url=home.url)
-    nameless = [node for node in fields if not node.name]
-    return await visit.blame("contact-nameless", nameless[0], url=home.url) if len(nameless) >= LOOSE else None
 
 
 async def _goes_on(visit: Visit) -> bool:

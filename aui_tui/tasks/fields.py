@@ -114,8 +114,8 @@ async def _by_form(visit: Visit, fields: Iterable[Node]) -> Node | None:
     for node in islice(fields, MOST):
         about = await visit.page.ask(node, "control") or {}
         searches = about.get("marked") or any(map(SEARCH.search, about.get("buttons", "").split(" | ")))
-        searches = searches or (SEEK.match(about.get("hint", "")) and about["type"] != "email")
-        if searches and (about["entries"] == 1 or about["key"] < 0):
+        searches = searches or SEEK.match(about.get("hint", ""))
+        if searches and about["type"] != "email" and (about["entries"] == 1 or about["key"] < 0):
             return node
     return None
 
