@@ -102,8 +102,10 @@ def static(folder: Path) -> Iterator[int]:
 @contextmanager
 def served(*command: str, port: int, cwd: Path, env: Mapping[str, str] | None = None) -> Iterator[int]:
     """Run a server until the block ends; it is up when it answers a request on ``port``."""
+    # a framework may take the variables of a test run for its own tests
+    around = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     with (cwd / "server.log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=cwd, stdout=log, stderr=log, env={**os.environ, **(env or {})})
+        process = subprocess.Popen(command, cwd=cwd, stdout=log, stderr=log, env={**around, **(env or {})})
         try:
             for _ in range(600):
                 try:
