@@ -48,9 +48,9 @@ UNSHOWN: Final = 2
 """Pages that hold a contact without showing it, on which it is looked for behind controls, and by a mouse."""
 ADDRESS: Final = "E-mail address"
 NUMBER: Final = "Telephone number"
-POST: Final = "Postal address"
+POSTAL_ADDRESS: Final = "Postal address"
 DATA: Final = "Declared as data:"
-KINDS: Final = (ADDRESS, NUMBER, POST, DATA)
+KINDS: Final = (ADDRESS, NUMBER, POSTAL_ADDRESS, DATA)
 _CHAT: Final = re.compile(r"https?://(?:wa\.me/|api\.whatsapp\.com/send/?\?phone=)(\+?\d{7,15})")
 _CONTACT_POINT: Final = re.compile(r'"(?:telephone|email)"\s*:\s*"([^"]{5,80})"')
 
@@ -639,7 +639,7 @@ def _ways(outline: Outline) -> Iterator[tuple[str, str]]:
     yield ADDRESS, next((url[7:].partition("?")[0] for url in links if url.startswith("mailto:")), "")
     yield NUMBER, next((url[4:] for url in links if url.startswith("tel:")), "")
     yield NUMBER, next((match[1] for url in links if (match := _CHAT.match(url))), "")
-    for kind, pattern in ((ADDRESS, EMAIL), (NUMBER, PHONE), (POST, POSTAL)):
+    for kind, pattern in ((ADDRESS, EMAIL), (NUMBER, PHONE), (POSTAL_ADDRESS, POSTAL)):
         match = pattern.search(text)
         yield kind, match[0].strip() if match else ""
     declared = _CONTACT_POINT.search(outline.jsonld)

@@ -61,6 +61,8 @@ WAYS: Final = 2
 """Pages that are opened behind what a press or a mouse shows."""
 MAX_NAMELESS: Final = 4
 """Controls without a name beside one price that are pressed."""
+MAX_CHOSEN: Final = 3
+"""What a mouse chooses to see whether a control waits for it."""
 _COST: Final = re.compile(r'"(?:price|lowPrice)"\s*:\s*"?(?!0+(?:\.0+)?\b)\d')
 _IN_STOCK: Final = re.compile(r"(?:InStock|LimitedAvailability|OnlineOnly|PreOrder)\b")
 
@@ -683,7 +685,7 @@ async def _chosen_first(visit: Visit, offer: Offer, control: Node) -> str:
     main = main_of(offer.outline, opened=offer.opener is not None)
     if any(map(is_choice, main)) or not (await visit.facts(url)).moved:
         return ""
-    for at in range(MAX_NAMELESS):
+    for at in range(MAX_CHOSEN + 1):
         before = await _at(visit, offer)
         spots = await pointable(page, "disabled", "(?!)") if at else []
         if at > len(spots):

@@ -157,7 +157,7 @@ class Point(NamedTuple):
 
     ``is_control``: a control with a name gets a press there. ``drag``: how far it can be dragged to the right and down,
     to the left and up below 0. ``wheels``, ``doubles``, ``touches``: it listens to a wheel, a double press, a finger.
-    ``half``: half of its width that is in sight. ``takes``: it listens to what is dropped into it.
+    ``half``: half of its width that is in sight. ``drops``: it listens to what is dropped into it.
     """
 
     x: float
@@ -168,7 +168,7 @@ class Point(NamedTuple):
     doubles: bool
     touches: bool
     half: float
-    takes: bool
+    drops: bool
 
 
 class Page:
@@ -803,7 +803,7 @@ class Page:
         await _answer(mouse.up())
         return await self.view()
 
-    async def given(self, point: Point) -> Outline:
+    async def dropped(self, point: Point) -> Outline:
         """Drop a picture from the disk at a point, as from the desktop; return the page then."""
         with NamedTemporaryFile(prefix="picture-", suffix=".png") as file:
             file.write(base64.b64decode(PICTURE))

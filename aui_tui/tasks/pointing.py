@@ -220,7 +220,7 @@ async def _trial(
             drags -= 1
         elif not await page.query("elsewhere"):
             break
-    if point.takes and note(await page.given(point)):
+    if point.drops and note(await page.dropped(point)):
         return trial
     if point.wheels:
         note(await page.wheeled(at))

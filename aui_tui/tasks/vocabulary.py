@@ -150,7 +150,7 @@ BARE_NUMBER: Final = re.compile(
 )
 """A whole text that is a telephone number in groups, with nothing that says so."""
 _LAST_NUMBER: Final = re.compile(
-    # a line break may be nothing in the tree
+    # a line break is nothing in the outline of the DOM
     rf"(?:^|(?<=[^\W\d_] )|(?<=[^\W\d_A-Z])|(?<=[^\W\d_][,)] )|(?<=[|·–] ))(?=(?:\D*\d){{9,12}}\D*$)({_NATIONAL})\W*$"
 )
 _REGISTER: Final = _names("registers")
